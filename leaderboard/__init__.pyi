@@ -101,6 +101,7 @@ from .pages.baseline_tables import baseline_to_json as baseline_to_json
 # Downtime by failures
 from .statistics.downtime import Incident as Incident
 from .statistics.downtime import downtime_hours as downtime_hours
+from .statistics.downtime import downtime_cost_table as downtime_cost_table
 from .statistics.downtime import downtime_table as downtime_table
 from .statistics.downtime import hourly_cost as hourly_cost
 from .results.failure_log import FailureLog as FailureLog

@@ -22,10 +22,13 @@ from .diversity import enhanced_beta_likeness as enhanced_beta_likeness
 
 # Re-identification risk and population uniques
 from .risk import ReidentificationRisk as ReidentificationRisk
+from .risk import group_risk as group_risk
 from .risk import journalist_risk as journalist_risk
 from .risk import marketer_risk as marketer_risk
 from .risk import prosecutor_risk as prosecutor_risk
 from .uniques import pitman_uniques as pitman_uniques
+from .uniques import PoissonGamma as PoissonGamma
+from .uniques import poisson_gamma as poisson_gamma
 from .uniques import poisson_gamma_uniques as poisson_gamma_uniques
 from .uniques import sample_uniques as sample_uniques
 from .uniques import snb_uniques as snb_uniques

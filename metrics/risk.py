@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from metrics.classes import (
     SizeCounts,
@@ -146,6 +148,59 @@ def marketer_risk(
     if population is not None:
         return journalist_risk(frame, population, quasi_identifiers).mean
     return prosecutor_risk(frame, quasi_identifiers, classes=classes).mean
+
+
+def group_risk(risk: ArrayLike, groups: ArrayLike, counts: ArrayLike | None = None) -> Floats:
+    """Risk of groups such as households: the probability that somebody in the group is recognized.
+
+    Parameters
+    ----------
+    risk : array_like, shape (n,)
+        Re-identification risk of each record, in [0, 1].
+    groups : array_like of int, shape (n,)
+        Number of each record's group, from 0.
+    counts : array_like of int, shape (n,), optional
+        Number of such records; by default one each.
+
+    Returns
+    -------
+    ndarray, shape (groups,)
+        1 - prod(1 - r_i) over the records i of each group, whose recognitions are taken to be independent.
+
+    Raises
+    ------
+    ValueError
+        If a risk lies outside [0, 1].
+
+    References
+    ----------
+    Hundepool et al. (2012), Statistical Disclosure Control, section 3.3.7, household risk; sdcMicro's `measure_risk`.
+
+    Examples
+    --------
+    >>> from metrics import group_risk
+    >>> group_risk([0.2, 0.5, 0.1], [0, 0, 1]).round(3).tolist()
+    [0.6, 0.1]
+    """
+    each = np.asarray(risk, dtype=float)
+    refuse_rows(~((each >= 0) & (each <= 1)), lambda row: f"risk: row {row} does not lie in [0, 1]")
+    with np.errstate(divide="ignore"):
+        nobody = np.log1p(-each) * (1 if counts is None else np.asarray(counts))
+    return np.asarray(-np.expm1(np.bincount(np.asarray(groups, dtype=np.intp), weights=nobody)))
+
+
+class GroupRisk(NamedTuple):
+    """Probability that somebody in a group is recognized, by `group_risk`: highest and mean over the groups."""
+
+    highest: float
+    mean: float
+
+    @classmethod
+    def of(cls, risk: Floats, groups: Integers, counts: Integers | None = None) -> GroupRisk:
+        """Risk of the groups that occur, given the risk of records, their groups and their number."""
+        present, numbers = np.unique(groups, return_inverse=True)
+        each = group_risk(risk, numbers, counts)
+        return cls(float(each.max()), float(each.mean())) if present.size else cls(0.0, 0.0)
 
 
 def _population_sizes(

@@ -8,6 +8,7 @@ exceeds the number of sample uniques, and all equal it where the sample is the w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -40,15 +41,41 @@ def sample_uniques(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, cla
     return _sizes(frame, quasi_identifiers, classes).uniques
 
 
-def poisson_gamma_uniques(
+@dataclass(frozen=True)
+class PoissonGamma:
+    """Poisson-gamma model of a sample: its parameters, and the numbers of uniques that it expects.
+
+    Attributes
+    ----------
+    cells : int
+        Number of possible combinations of values, K.
+    beta : float
+        Scale of the gamma distribution of the cells' shares, estimated from the sample; 0 where the sizes of cells
+        vary no more than by chance.
+    population : float
+        Expected number of population uniques, E(S1).
+    sample : float
+        Expected number of sample uniques, E(s1).
+    both : float
+        Estimated number of records that are unique in the sample and in the population, U.
+    """
+
+    cells: int
+    beta: float
+    population: float
+    sample: float
+    both: float
+
+
+def poisson_gamma(
     frame: pd.DataFrame,
     quasi_identifiers: Sequence[str],
     *,
     population: int,
     cells: int,
     classes: Integers | None = None,
-) -> float:
-    """Population uniques in the sample by the Poisson-gamma model: cell sizes are Poisson with gamma-distributed rates.
+) -> PoissonGamma:
+    """Fit the Poisson-gamma model to a sample: cell sizes are Poisson with gamma-distributed rates.
 
     Parameters
     ----------
@@ -75,36 +102,67 @@ def poisson_gamma_uniques(
     in the sample is therefore negative binomial with mean m = n / K and variance m + m²/a. From the unbiased variance v
     of the sample's K cell sizes, 1/a = (v/m - 1) K / n; with beta = 1/(a K), that is beta = (v/m - 1) / n.
 
-    A cell has one person in the sample and no other in the population with probability r (N/K) (1 + N beta)^-(1 + a).
-    It has one person in the sample with probability (n/K) (1 + n beta)^-(1 + a). The ratio of the two is the
-    probability that a sample unique is a population unique. With s_1 sample uniques, the estimate is
+    A cell has one person in the population with probability (N/K) (1 + N beta)^-(1 + a), and one in the sample with
+    probability (n/K) (1 + n beta)^-(1 + a). K times each is the expected number of uniques,
 
-        U = s_1 ((1 + n beta) / (1 + N beta))^(1 + 1/(K beta)).
+        E(S1) = N (1 + N beta)^-(1 + 1/(K beta)),    E(s1) = n (1 + n beta)^-(1 + 1/(K beta)).
 
-    For beta <= 0 the cell sizes vary no more than by chance; the limit beta -> 0 is U = s_1 exp(-(N - n)/K).
+    A population unique is in the sample with probability r. The ratio r E(S1) / E(s1) is therefore the probability
+    that a sample unique is a population unique. With s_1 sample uniques, the estimate is
+
+        U = s_1 r E(S1) / E(s1) = s_1 ((1 + n beta) / (1 + N beta))^(1 + 1/(K beta)).
+
+    For beta <= 0 the cell sizes vary no more than by chance; in the limit beta -> 0, E(S1) = N exp(-N/K), E(s1) =
+    n exp(-n/K) and U = s_1 exp(-(N - n)/K).
 
     References
     ----------
     Bethlehem, Keller and Pannekoek (1990), Disclosure control of microdata, section 4.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from metrics import poisson_gamma
+    >>> sample = pd.DataFrame({"age": [30, 30, 30, 41, 52]})
+    >>> model = poisson_gamma(sample, ["age"], population=10, cells=4)
+    >>> round(model.beta, 4), round(model.population, 3), round(model.sample, 3), round(model.both, 3)
+    (0.0533, 0.879, 1.301, 0.675)
     """
     return poisson_gamma_of_sizes(_sizes(frame, quasi_identifiers, classes), population, cells)
 
 
-def poisson_gamma_of_sizes(sizes: SizeCounts, population: int, cells: int) -> float:
-    """Compute `poisson_gamma_uniques` from class sizes."""
+def poisson_gamma_of_sizes(sizes: SizeCounts, population: int, cells: int) -> PoissonGamma:
+    """Compute `poisson_gamma` from class sizes."""
     n = _checked_rows(sizes, population)
     refuse(
         isinstance(cells, bool) or not isinstance(cells, int | np.integer) or cells < sizes.classes,
         f"cells must be an integer of at least the {sizes.classes} classes present, got {cells!r}",
     )
-    uniques = sizes.uniques
     mean = n / cells
     variance = float((sizes.counts * sizes.sizes.astype(float) ** 2).sum() - cells * mean**2) / max(1, cells - 1)
-    beta = (variance / mean - 1) / n
-    if beta <= 0:
-        return uniques * float(np.exp(-(population - n) / cells))
-    log_ratio = np.log1p(n * beta) - np.log1p(population * beta)
-    return uniques * float(np.exp((1 + 1 / (cells * beta)) * log_ratio))
+    beta = max(0.0, (variance / mean - 1) / n)
+    people = np.array([population, n], dtype=float)
+    log_alone = -people / cells if beta == 0 else -(1 + 1 / (cells * beta)) * np.log1p(people * beta)
+    expected = people * np.exp(log_alone)
+    both = sizes.uniques * float(np.exp(log_alone[0] - log_alone[1]))
+    return PoissonGamma(int(cells), beta, float(expected[0]), float(expected[1]), both)
+
+
+def poisson_gamma_uniques(
+    frame: pd.DataFrame,
+    quasi_identifiers: Sequence[str],
+    *,
+    population: int,
+    cells: int,
+    classes: Integers | None = None,
+) -> float:
+    """Population uniques in the sample by the Poisson-gamma model; parameters and errors are those of `poisson_gamma`.
+
+    References
+    ----------
+    Bethlehem, Keller and Pannekoek (1990), Disclosure control of microdata, section 4.
+    """
+    return poisson_gamma(frame, quasi_identifiers, population=population, cells=cells, classes=classes).both
 
 
 def zayatz_uniques(

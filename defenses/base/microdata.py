@@ -41,6 +41,8 @@ class Microdata:
         The column that identifies the person of each row, where a person has many rows; otherwise a row is a person.
     generalized : frozenset of str
         Columns that already hold released cells, which a defense passes on unchanged (for later steps of a pipeline).
+    group : str, optional
+        The column that identifies the household of each row, or another group of people who find each other.
 
     Raises
     ------
@@ -68,6 +70,7 @@ class Microdata:
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     person: str | None = None
     generalized: frozenset[str] = frozenset()
+    group: str | None = None
 
     def __post_init__(self) -> None:
         for role in ("identifiers", "quasi_identifiers", "sensitive"):
@@ -88,12 +91,13 @@ class Microdata:
             [column for column in roles if roles.count(column) > 1],
             lambda column: f"column {column!r} has two roles; give it one",
         )
-        for column in (*roles, *self.domains, *self.hierarchies, *([self.person] if self.person else [])):
+        for column in (*roles, *self.domains, *self.hierarchies, *filter(None, (self.person, self.group))):
             require_column(columns, column)
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (self.frame, self.identifiers, self.quasi_identifiers, self.sensitive)
-        return Microdata, (*arguments, dict(self.domains), dict(self.hierarchies), self.person, self.generalized)
+        parts = (dict(self.domains), dict(self.hierarchies), self.person, self.generalized, self.group)
+        return Microdata, (*arguments, *parts)
 
     def __repr__(self) -> str:
         return f"Microdata({len(self.frame)} rows, {len(self.frame.columns)} columns)"

@@ -152,9 +152,9 @@ def _as_records(frame: pd.DataFrame, records: Microdata) -> Microdata:
         for name, column in frame.items()
     }
     person = None if records.person in records.identifiers else records.person
-    return replace(
-        records, frame=pd.DataFrame(values, index=frame.index), identifiers=(), person=person, generalized=generalized
-    )
+    group = None if records.group in records.identifiers else records.group
+    released = pd.DataFrame(values, index=frame.index)
+    return replace(records, frame=released, identifiers=(), person=person, group=group, generalized=generalized)
 
 
 def _changed(roles: Microdata, release: MicrodataRelease) -> tuple[str, ...]:

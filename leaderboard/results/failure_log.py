@@ -75,8 +75,8 @@ def recorded_incidents(store: Store) -> list[Incident]:
             moments = [datetime.fromisoformat(text) for text in (began, found, *([repaired] if repaired else []))]
         except (TypeError, ValueError):
             raise ValueError(f"the log of failures is damaged ({found!r} is no time)") from None
-        moments = [moment if moment.tzinfo else moment.astimezone() for moment in moments]
-        incidents.append(Incident(f"failed trial ({status})", *moments))
+        start, detected, *ended = (moment if moment.tzinfo else moment.astimezone() for moment in moments)
+        incidents.append(Incident(f"failed trial ({status})", start, detected, ended[0] if ended else None))
     return incidents
 
 

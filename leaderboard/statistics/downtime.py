@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 from leaderboard.pages.report import Table, Value
 
@@ -13,7 +14,7 @@ _HOUR = 3600.0
 
 @dataclass(frozen=True)
 class Incident:
-    """One failure, from its beginning to its repair.
+    """One failure, or several of equal length, from its beginning to its repair.
 
     Attributes
     ----------
@@ -27,6 +28,8 @@ class Incident:
         When it was resolved; None while it is open.
     over : datetime or None
         When it ceases to count although it is open; None if it counts until it is resolved.
+    number : float
+        Number of such failures; a fraction where it is an estimate.
     """
 
     kind: str
@@ -34,6 +37,14 @@ class Incident:
     found: datetime
     repaired: datetime | None = None
     over: datetime | None = None
+    number: float = 1
+
+    @classmethod
+    def lasting(cls, kind: str, detection: float, repair: float, number: float = 1) -> Incident:
+        """Failures of which only the hours to detection and to repair are known."""
+        began = datetime.fromtimestamp(0, UTC)
+        found = began + timedelta(hours=detection)
+        return cls(kind, began, found, found + timedelta(hours=repair), number=number)
 
     @property
     def detection(self) -> float:
@@ -90,7 +101,7 @@ def hourly_cost(people: Iterable[tuple[float, float, float]], loss: float = 0.0)
     return float(sum(number * wage * share for number, wage, share in people) + loss)
 
 
-def downtime_table(incidents: Sequence[Incident], now: datetime, cost: float | None = None) -> Table:
+def downtime_table(incidents: Sequence[Incident], now: datetime) -> Table:
     """Downtime by kind of incident, and in total, as a table of a report.
 
     Parameters
@@ -99,41 +110,81 @@ def downtime_table(incidents: Sequence[Incident], now: datetime, cost: float | N
         All incidents.
     now : datetime
         Current time, with a time zone, up to which open incidents count.
-    cost : float, optional
-        Cost of an hour of downtime (`hourly_cost`); without it the cost is left out.
     """
     rows: list[list[Value]] = []
-    for name in (*sorted({incident.kind for incident in incidents}), "all"):
-        chosen = [incident for incident in incidents if name in (incident.kind, "all")]
-        detection = [incident.detection for incident in chosen]
-        repair = [incident.repair(now) for incident in chosen]
-        means = [sum(hours) / len(chosen) if chosen else None for hours in (detection, repair)]
-        hours = downtime_hours(len(chosen), means[0] or 0.0, means[1] or 0.0)
-        rows.append(
-            [
-                name,
-                len(chosen),
-                sum(incident.repaired is None for incident in chosen),
-                *means,
-                max(repair, default=None),
-                hours,
-                *([] if cost is None else [hours * cost]),
-            ]
-        )
-    columns = (
-        "incident",
-        "number",
-        "open",
-        "hours to detection",
-        "hours to repair",
-        "longest repair",
-        "downtime, hours",
-    )
+    for name, chosen in _by_kind(incidents).items():
+        number = math.fsum(incident.number for incident in chosen)
+        still_open = math.fsum(incident.number for incident in chosen if incident.repaired is None)
+        detection = _mean_and_ends([(incident.number, incident.detection) for incident in chosen])
+        repair = _mean_and_ends([(incident.number, incident.repair(now)) for incident in chosen])
+        rows.append([name, *map(_whole, (number, still_open)), *detection, *repair, _hours(chosen, now)])
     return Table(
         "Data downtime",
-        (*columns, *([] if cost is None else ["cost"])),
+        _COLUMNS,
         rows,
         digits=2,
-        note="Downtime = number x (time to detection + time to repair). Cost = downtime x the cost of an hour: wages "
-        "of those who repair or cannot work, and other losses.",
+        note="Times are hours. Downtime = number x (time to detection + time to repair).",
     )
+
+
+def downtime_cost_table(
+    incidents: Sequence[Incident], now: datetime, cost: float, reduction: float | None = None
+) -> Table:
+    """What downtime cost by kind of incident, and in total, as a table of a report.
+
+    Parameters
+    ----------
+    incidents, now
+        See `downtime_table`.
+    cost : float
+        Cost of an hour of downtime (`hourly_cost`).
+    reduction : float, optional
+        Share of the downtime that might be saved; the table shows what this would save.
+    """
+    shares = [1.0] if reduction is None else [1.0, reduction]
+    saved = [] if reduction is None else [f"saved by {100 * reduction:g} % less"]
+    return Table(
+        "Cost of downtime",
+        ("incident", "cost", *saved),
+        [
+            [name, *(_hours(chosen, now) * cost * share for share in shares)]
+            for name, chosen in _by_kind(incidents).items()
+        ],
+        digits=2,
+        note=f"Cost = downtime x {cost:,.12g}, the cost of an hour: wages of those who repair or cannot work, and "
+        "other losses.",
+    )
+
+
+def _by_kind(incidents: Sequence[Incident]) -> dict[str, list[Incident]]:
+    """Incidents of each kind, and all."""
+    kinds = sorted({incident.kind for incident in incidents})
+    return {kind: [one for one in incidents if one.kind == kind] for kind in kinds} | {"all": list(incidents)}
+
+
+def _hours(incidents: Sequence[Incident], now: datetime) -> float:
+    """Downtime of incidents, each from detection and repair of its own."""
+    return math.fsum(downtime_hours(one.number, one.detection, one.repair(now)) for one in incidents)
+
+
+_COLUMNS = (
+    "incident",
+    "number",
+    "open",
+    *(f"{time}{end}" for time in ("detection", "repair") for end in ("", ", least", ", most")),
+    "downtime",
+)
+
+
+def _mean_and_ends(hours: Sequence[tuple[float, float]]) -> list[float | None]:
+    """Mean, minimum and maximum of hours, each of a number of incidents."""
+    number = math.fsum(weight for weight, _ in hours)
+    if not number:
+        return [None, None, None]
+    mean = math.fsum(weight * value for weight, value in hours) / number
+    return [mean, min(value for _, value in hours), max(value for _, value in hours)]
+
+
+def _whole(number: float) -> float:
+    """A count as an integer where it is one."""
+    return int(number) if number == int(number) else number

@@ -101,6 +101,7 @@ def defend(
         from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
         from scenarios.tables.parts.validation import reviewed_table
         from scenarios.tables.released import STANDARD, check_table_name, input_path, refuse_existing
+        from scenarios.tables.review.households import risk_note
         from scenarios.tables.review.notes import refuse_undeclared_identifiers, table_notes
         from scenarios.tables.review.release_notes import release_notes
 
@@ -131,6 +132,8 @@ def defend(
         guarantee, people = release.guarantee(), reviewed.people
         echo(f"{rows} of {reviewed.rows} records; {_in_words(guarantee, people)}", err=True)
         _warn_of_guarantee(guarantee, people, counted.people(guarantee.k))
+        groups = counted.groups()
+        echo_notes([] if groups is None else [risk_note(str(dataset.records.group), groups)])
         cells, dates = counted.cells, dataset.written.dates
         numbers = {name: domain for name, domain in dataset.records.domains.items() if dates(name) is None}
         echo_notes([*release_notes(reviewed.cells(list(cells)), cells, numbers), *text_notes(release.notes)])

@@ -32,6 +32,7 @@ Examples:
 """
 
 TEMPLATES = Path(__file__).parent / "templates"
+POISSON_GAMMA = "Poisson-gamma model of the records unique in the population"
 
 
 @click.command(epilog=EPILOG)
@@ -137,6 +138,12 @@ def _text(report: RiskReport) -> str:
             f"\n{_fitting(report)}",
         ),
         (
+            report.poisson_gamma,
+            POISSON_GAMMA,
+            _model(report),
+            "",
+        ),
+        (
             report.searched,
             "records singled out with the help of a column",
             ((name, measure(count)) for name, count in report.columns),
@@ -167,7 +174,19 @@ def _page(report: RiskReport, name: str) -> str:
         report=report,
         share=_share,
         fitting=_fitting(report),
+        poisson_gamma=(POISSON_GAMMA, _model(report)),
     )
+
+
+def _model(report: RiskReport) -> list[tuple[str, str, str]]:
+    """The Poisson-gamma model as symbol, value and meaning; numbers that are no counts have four digits."""
+    from leaderboard.pages.number_text import exact
+
+    rounded = (
+        (name, value if value == int(value) else float(f"{value:.4g}"), about)
+        for name, about, value in report.poisson_gamma
+    )
+    return [(name, exact(value), about) for name, value, about in rounded]
 
 
 def _share(count: int, total: int) -> str:

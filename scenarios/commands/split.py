@@ -68,7 +68,8 @@ def split(
 
     TABLE is a CSV file (also gzip-compressed), a Parquet file or an Excel workbook; - is standard input. Both files
     have its format, and keep the order of the rows; lines of a CSV stay as they are. If --person or the roles file
-    names the column of the person, all rows of a person go to the same file. Only the owner can read the files.
+    names the column of the person, all rows of a person go to the same file, as do those of a declared group. Only the
+    owner can read the files.
     """
     with heavy_imports():
         import numpy as np
@@ -100,7 +101,7 @@ def split(
     if one_row:
         kept[kept] = one_row_each(file.person[kept], rng)
     held = np.zeros(kept.size, dtype=bool)
-    held[kept] = drawn_control(file.person[kept], fraction, rng)
+    held[kept] = drawn_control(file.group[kept], fraction, rng)
     with output_files() as outputs:
         for name, rows in ((output, kept & ~held), (control, held)):
             outputs.open(name, private=True).write(file.part(rows))

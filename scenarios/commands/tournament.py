@@ -82,6 +82,13 @@ for command in (*COMMANDS, invite, serve):
     metavar="BYTES",
     help="Most bytes that are kept of a team's files.  [default: 64 MiB]",
 )
+@click.option(
+    "--ranking",
+    type=click.Choice(["score", "ranks"]),
+    default="score",
+    show_default=True,
+    help="Rank teams by defense + attack, or by the sum of their ranks in both.",
+)
 @click.option("--hide-standings", is_flag=True, help="Show standings to the host alone until the close.")
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of all secrets.  [default: drawn from the operating system]"

@@ -521,7 +521,7 @@ def column_roles(records: Microdata, left_out: Sequence[str]) -> dict[str, tuple
     left_out : sequence of str
         Columns without a role, which are among the identifiers of `records`.
     """
-    with_role = {*records.quasi_identifiers, *records.sensitive, records.person}
+    with_role = {*records.quasi_identifiers, *records.sensitive, records.person, records.group}
     return {
         "quasi_identifiers": tuple(records.quasi_identifiers),
         "sensitive": tuple(records.sensitive),

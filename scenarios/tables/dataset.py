@@ -166,6 +166,7 @@ def with_roles_of(records: Microdata, frame: pd.DataFrame) -> Microdata:
         domains={name: domain for name, domain in records.domains.items() if name in frame.columns},
         hierarchies={name: levels for name, levels in records.hierarchies.items() if name in frame.columns},
         person=records.person if records.person in frame.columns else None,
+        group=records.group if records.group in frame.columns else None,
     )
 
 
@@ -274,6 +275,7 @@ def described_table(
         domains,
         hierarchies,
         declared.person,
+        group=declared.group,
     )
     test = None
     if roles_path is not None and declared.dataset.test is not None:

@@ -212,6 +212,20 @@ _SAID = {
         "{names}: {rows}; k and epsilon count rows, so they promise people less; make one row of each person first, "
         "as by `tokumei split --one-row`",
     ),
+    "rows of groups": (
+        NOTE,
+        "{names}: {rows}; k and epsilon count members, and who recognizes one finds the group; `defend` says its risk",
+    ),
+    "risk of groups": (
+        NOTE,
+        "{names}: somebody in a group is recognized with probability {highest} at most, {mean} on average (1 - the "
+        "product of 1 - 1/size of the class over its members)",
+    ),
+    "value of a group": (
+        WARNING,
+        "{names}: the members of a group ({group}) share it, and {rows:,} of {total:,} rows hold a value that no other "
+        "group has. It names the group though each person hides: recode it, or give it the role of a quasi-identifier",
+    ),
     "plays of rows": (
         WARNING,
         "rows are counted, not people ({names}: {rows}): success, advantages, k and epsilon are those of one row, and "

@@ -16,6 +16,7 @@ import pandas as pd
 from metrics.classes import SizeCounts, group_starts, joint_counts, key_starts, without_group
 from metrics.columns import SUPPRESSED, Domain, Floats, Integers, is_generalized, refuse, require
 from metrics.diversity import ClassDiversity
+from metrics.risk import GroupRisk
 from scenarios.tables.note import Note
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import Roles
@@ -169,6 +170,12 @@ class CountedRelease(ABC):
         return next((name for name in known if name not in self.quasi_identifiers), None)
 
     @property
+    def group(self) -> str | None:
+        """Column whose values are groups of people, if it was released and makes no class."""
+        name = self.roles.group
+        return name if name in self.columns and name not in self.quasi_identifiers else None
+
+    @property
     @abstractmethod
     def rows(self) -> int:
         """Number of rows."""
@@ -247,6 +254,8 @@ class ClassCounts:
         Their sizes.
     people : SizeCounts or None
         Their sizes in people, if people may have several rows and are known.
+    groups : GroupRisk or None
+        Risk of the groups of people, if they are known.
     diversity : mapping of str to ClassDiversity
         Diversity of each sensitive column.
     coded : CodedClasses or None
@@ -257,6 +266,7 @@ class ClassCounts:
 
     sizes: SizeCounts
     people: SizeCounts | None
+    groups: GroupRisk | None
     diversity: Mapping[str, ClassDiversity]
     coded: CodedClasses | None
     suppressed: int
@@ -286,7 +296,8 @@ class ClassCounts:
         diversity: dict[str, ClassDiversity] = {}
         kept: list[tuple[Mapping[str, Integers], Integers]] = []
         used = suppressed = 0
-        measured = dict.fromkeys(name for name in (*table.sensitive, table.person) if name is not None)
+        members: list[tuple[Floats, Integers, Integers]] = []
+        measured = dict.fromkeys(name for name in (*table.sensitive, table.person, table.group) if name is not None)
         for number, name in enumerate(measured or [None]):
             for arrived in table.class_pairs(name):
                 pairs, stripped = arrived.without_suppressed(whole)
@@ -302,6 +313,11 @@ class ClassCounts:
                     # Rows that name nobody are a person each.
                     unnamed = pairs.values == table.columns[name].empty
                     people += _by_size(pairs.summed(np.where(unnamed, pairs.counts, 1)))
+                if name is not None and name == table.group:
+                    # Rows that name no group are in none.
+                    named = pairs.values != table.columns[name].empty
+                    risk = 1 / pairs.summed(pairs.counts)[pairs.groups]
+                    members.append((risk[named], pairs.values[named], pairs.counts[named]))
                 if name in table.sensitive:
                     shares = table.columns[name].shares
                     part = ClassDiversity.of_pairs(pairs.groups, pairs.values, pairs.counts, shares)
@@ -313,7 +329,8 @@ class ClassCounts:
             joined = {name: np.concatenate([codes[name] for codes, _ in kept]) for name in table.quasi_identifiers}
             coded = CodedClasses(joined, np.concatenate([records for _, records in kept]), stars)
         in_people = SizeCounts.of_counter(people) if people else None
-        return cls(SizeCounts.of_counter(sizes), in_people, diversity, coded, suppressed)
+        groups = GroupRisk.of(*map(np.concatenate, zip(*members, strict=True))) if members else None
+        return cls(SizeCounts.of_counter(sizes), in_people, groups, diversity, coded, suppressed)
 
 
 def require_quasi_identifiers(names: Sequence[str]) -> None:

@@ -109,6 +109,9 @@ class RiskReport:
     estimates : list of (str, str, float)
         Estimated number of records that are unique in both table and population: estimator, model, value. The one that
         fits comes first. Empty if the size of the population is unknown.
+    poisson_gamma : list of (str, str, float)
+        Parameters and expected numbers of the Poisson-gamma model: symbol, meaning, value. Empty without the number of
+        possible combinations.
     fraction : float or None
         Share of the population that is in the table, None if unknown.
     columns : list of (str, int)
@@ -138,6 +141,7 @@ class RiskReport:
     one_value: list[tuple[str, int]]
     plain: bool
     estimates: list[tuple[str, str, float]] = field(default_factory=list)
+    poisson_gamma: list[tuple[str, str, float]] = field(default_factory=list)
     fraction: float | None = None
     columns: list[tuple[str, int]] = field(default_factory=list)
     sets: list[tuple[str, int]] = field(default_factory=list)
@@ -204,6 +208,7 @@ def risk_report(
     sizes, classes = counts.sizes, counts.coded
     single_sets = ([], []) if classes is None else singled_out(classes)
     total = sizes.rows + counts.suppressed
+    model = _poisson_gamma(sizes, population_size, cells)
     return RiskReport(
         rows=total,
         classes=sizes.classes,
@@ -213,7 +218,8 @@ def risk_report(
         measures=list(_measures(counts, several_rows=table.roles.person is not None)),
         one_value=[(name, column.one_value) for name, column in counts.diversity.items()],
         plain=all(columns[name].plain for name in (*names, *table.sensitive)),
-        estimates=_estimates(sizes, population_size, cells),
+        estimates=_estimates(sizes, population_size, model),
+        poisson_gamma=model,
         fraction=None if population_size is None else total / population_size,
         columns=single_sets[0],
         sets=single_sets[1],
@@ -246,6 +252,11 @@ def _models(counts: ClassCounts, journalist: m.ReidentificationRisk | None) -> l
         ("prosecutor, at risk", f"share of {among} above {exact(THRESHOLD)}", prosecutor.at_risk),
         ("marketer", f"share of {unit} linked rightly by linking all", prosecutor.mean),
     ]
+    if counts.groups is not None:
+        models += [
+            ("group, highest", "somebody in a household or other group is recognized", counts.groups.highest),
+            ("group, mean", "the same, over all groups", counts.groups.mean),
+        ]
     if journalist is not None:
         models += [
             ("journalist, highest", "knows the population, not who is in the table", journalist.highest),
@@ -322,7 +333,9 @@ def _measures(counts: ClassCounts, *, several_rows: bool) -> Iterator[tuple[str,
         yield "t, equal", f"largest distance {where} from the table's", column.t_equal
 
 
-def _estimates(sizes: SizeCounts, population: int | None, cells: int | None) -> list[tuple[str, str, float]]:
+def _estimates(
+    sizes: SizeCounts, population: int | None, model: list[tuple[str, str, float]]
+) -> list[tuple[str, str, float]]:
     """Estimates of population uniques, the fitting one first.
 
     References
@@ -333,7 +346,7 @@ def _estimates(sizes: SizeCounts, population: int | None, cells: int | None) -> 
     if population is None:
         return []
     # SciPy, which these estimators need, takes longer to import than the rest of the report takes to compute.
-    from metrics.uniques import pitman_of_sizes, poisson_gamma_of_sizes, snb_of_sizes, zayatz_of_sizes
+    from metrics.uniques import pitman_of_sizes, snb_of_sizes, zayatz_of_sizes
 
     estimators = {
         "Zayatz": ("classes are as large in the population as in the table; tends to be too high", zayatz_of_sizes),
@@ -345,12 +358,25 @@ def _estimates(sizes: SizeCounts, population: int | None, cells: int | None) -> 
         fitting = estimates[1]
     else:
         fitting = min(estimates[0], estimates[2], key=lambda one: one[2])
-    others = [one for one in estimates if one is not fitting]
-    if cells is not None:
-        value = poisson_gamma_of_sizes(sizes, population, cells)
-        about = "sizes of the possible combinations are Poisson numbers with gamma distributed means"
-        others.insert(0, ("Poisson-gamma", about, float(value)))
-    return [fitting, *others]
+    about = "sizes of the possible combinations are Poisson numbers with gamma distributed means"
+    others = [("Poisson-gamma", about, value) for name, _, value in model if name == "U"]
+    return [fitting, *others, *(one for one in estimates if one is not fitting)]
+
+
+def _poisson_gamma(sizes: SizeCounts, population: int | None, cells: int | None) -> list[tuple[str, str, float]]:
+    """The Poisson-gamma model of population uniques, by the symbols of its source; see `metrics.poisson_gamma`."""
+    if population is None or cells is None:
+        return []
+    from metrics.uniques import poisson_gamma_of_sizes
+
+    model = poisson_gamma_of_sizes(sizes, population, cells)
+    return [
+        ("K", "possible combinations of values; the sizes of their classes are Poisson numbers", model.cells),
+        ("beta", "scale of the gamma distribution of the combinations' shares", model.beta),
+        ("E(S1)", "records unique in the population, expected", model.population),
+        ("E(s1)", "records unique in the table, expected", model.sample),
+        ("U", "records unique in table and population: uniques x rate x E(S1) / E(s1)", model.both),
+    ]
 
 
 def singled_out(classes: CodedClasses) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:

@@ -328,6 +328,9 @@ class Roles(TomlTable):
     person : str, optional
         The column that identifies the person of each row, if a person has many rows. It is an identifier unless a list
         gives it another role.
+    group : str, optional
+        The column that identifies the household of each row, or another group of people. It is an identifier unless a
+        list gives it another role.
     unprotected : list of str
         Columns without a role that releases hold as they are, unless a defense names them. Other columns without a role
         are left out of releases.
@@ -354,6 +357,7 @@ class Roles(TomlTable):
     quasi_identifiers: list[str] | None = None
     sensitive: list[str] = Field(default_factory=list)
     person: str | None = None
+    group: str | None = None
     unprotected: list[str] = Field(default_factory=list)
     undecided: list[str] = Field(default_factory=list)
     separator: str | None = Field(default=None, pattern=r'^[^"\r\n]$')
@@ -372,9 +376,12 @@ class Roles(TomlTable):
         return self
 
     @model_validator(mode="after")
-    def _person_has_a_role(self) -> Self:
-        if self.person is not None and self.person not in self.named_roles():
-            self.identifiers.append(self.person)
+    def _person_and_group_have_roles(self) -> Self:
+        refuse(
+            self.group is not None and self.group == self.person,
+            f"column {self.group!r} is person and group; a group, such as a household, has several people",
+        )
+        self.identifiers.extend(name for name in (self.person, self.group) if name and name not in self.named_roles())
         return self
 
     @model_validator(mode="after")
@@ -402,8 +409,7 @@ class Roles(TomlTable):
         keys |= {column: f"table [columns.{column}]" for column in self.columns}
         for role in ("identifiers", "quasi_identifiers", "sensitive", "unprotected"):
             keys |= dict.fromkeys(getattr(self, role) or [], f"key '{role}'")
-        if self.person is not None:
-            keys[self.person] = "key 'person'"
+        keys |= {name: f"key '{key}'" for key in ("person", "group") if (name := getattr(self, key)) is not None}
         return keys
 
 

@@ -42,8 +42,8 @@ class SplitFile:
         Named in errors.
     form : str
         Its format: `CSV`, `GZIP`, `PARQUET` or `WORKBOOK`.
-    person : ndarray of int, shape (rows,)
-        Number of the person of each row, from 0.
+    person, group : ndarray of int, shape (rows,)
+        Number of the person, and of the group of people, of each row, from 0.
     repeated : ndarray of bool, shape (rows,)
         Whether a row equals an earlier one in every column.
     notes : tuple of str
@@ -56,6 +56,7 @@ class SplitFile:
     path: Path
     form: str
     person: Integers = field(repr=False)
+    group: Integers = field(repr=False)
     repeated: Booleans = field(repr=False)
     notes: tuple[str, ...]
     part: Callable[[Booleans], bytes] = field(repr=False)
@@ -83,7 +84,8 @@ class SplitFile:
         person = np.arange(len(codes)) if declared.person is None else _people(path, columns, declared.person)
         form, part = _parts(path, data, declared, len(codes))
         notes = [*notes, *_doubtful(columns, declared)]
-        return cls(path, form, person, codes.duplicated().to_numpy(), tuple(map(str, notes)), part)
+        group = person if declared.group is None else _together(person, _people(path, columns, declared.group, "group"))
+        return cls(path, form, person, group, codes.duplicated().to_numpy(), tuple(map(str, notes)), part)
 
     def check_name(self, option: str, name: str) -> None:
         """Raise ValueError if a file's name stands for another format."""
@@ -130,8 +132,19 @@ def one_row_each(person: Integers, rng: Generator) -> Booleans:
     return chosen
 
 
-def _people(path: Path, columns: dict[str, TextColumn], name: str) -> Integers:
-    """Number of the person of each row, by a column whose texts are compared without surrounding blanks."""
+def _together(person: Integers, group: Integers) -> Integers:
+    """Number of the part of each row, so that the rows of a person, and those of a group, are in one part."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    count = int(group.max(initial=-1)) + 1
+    size = count + int(person.max(initial=-1)) + 1
+    links = coo_array((np.ones(person.size), (group, count + person)), shape=(size, size))
+    return np.asarray(connected_components(links, directed=False)[1][group], dtype=np.intp)
+
+
+def _people(path: Path, columns: dict[str, TextColumn], name: str, what: str = "person") -> Integers:
+    """Number of the person or group of each row, by a column whose texts are compared without surrounding blanks."""
     try:
         require_column(columns, name)
     except ValueError as error:
@@ -140,7 +153,7 @@ def _people(path: Path, columns: dict[str, TextColumn], name: str) -> Integers:
     missing = np.flatnonzero(column.codes < 0)
     if missing.size:
         raise ValueError(
-            f"{path}: column {name!r} names the person of each row, and is empty in record {missing[0] + 1}"
+            f"{path}: column {name!r} names the {what} of each row, and is empty in record {missing[0] + 1}"
         )
     texts = pd.Series(column.texts.to_pylist(), dtype=object).astype(str).str.strip()
     numbers: Integers = pd.factorize(texts)[0][column.codes]

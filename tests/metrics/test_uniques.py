@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from metrics import (
     equivalence_classes,
     pitman_uniques,
+    poisson_gamma,
     poisson_gamma_uniques,
     sample_uniques,
     snb_uniques,
@@ -58,7 +59,16 @@ def test_poisson_gamma_by_hand() -> None:
     beta = 4 / 75
     expected = 2 * ((1 + 5 * beta) / (1 + 10 * beta)) ** (1 + 1 / (4 * beta))
     assert poisson_gamma_uniques(of_sizes([3, 1, 1]), ["q"], population=10, cells=4) == pytest.approx(expected)
+    model = poisson_gamma(of_sizes([3, 1, 1]), ["q"], population=10, cells=4)
+    assert (model.cells, model.beta, model.both) == (4, pytest.approx(beta), pytest.approx(expected))
+    # E(S1) and E(s1) of the source: N (1 + N beta)^-(1 + 1/(K beta)), with N beta = 8/15 and n beta = 4/15.
+    power = 1 + 75 / 16
+    assert model.population == pytest.approx(10 * (15 / 23) ** power)
+    assert model.sample == pytest.approx(5 * (15 / 19) ** power)
+    assert model.both == pytest.approx(2 * model.population / model.sample * 5 / 10)
     # All cells alike: no over-dispersion, and the limit.
+    alike = poisson_gamma(of_sizes([1, 1, 1, 1]), ["q"], population=12, cells=4)
+    assert (alike.beta, alike.population, alike.sample) == (0, pytest.approx(12 * np.exp(-3)), pytest.approx(4 / np.e))
     limit = poisson_gamma_uniques(of_sizes([1, 1, 1, 1]), ["q"], population=12, cells=4)
     assert limit == pytest.approx(4 * np.exp(-(12 - 4) / 4))
     assert poisson_gamma_uniques(of_sizes([1, 1, 1]), ["q"], population=3, cells=5) == 3

@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from defenses import MicrodataDefense
 from defenses.base import ReleasedBlock
 from metrics.columns import Integers, refuse
+from metrics.risk import GroupRisk
 from scenarios.tables.parts.files.table_files import OneMachine
 from scenarios.tables.parts.memory_release import release_in_memory
 from scenarios.tables.parts.records import LargeRecords, over_parts
 from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, blocks_of
 from scenarios.tables.parts.validation import ReviewedInParts
+from scenarios.tables.review.households import risk_of_rows
 from scenarios.tables.review.release_notes import CountedCells
 from scenarios.tables.review.reviewed_table import ReviewedTable
 from scenarios.tables.review.rows_of_people import PeopleInClasses, numbers_of
@@ -68,7 +70,8 @@ class ReleaseCounts:
     def blocks(self) -> Iterator[ReleasedBlock]:
         """The blocks of the release, which are counted."""
         names = [name for name in self.table.dataset.records.quasi_identifiers if name in self.release.names]
-        is_matched = self.table.people is not None and self.table.rows <= MOST_MATCHED
+        several = self.table.people is not None or self.table.groups is not None
+        is_matched = several and self.table.rows <= MOST_MATCHED
         for block in self.release.blocks():
             if is_matched and names:
                 keys = pd.util.hash_pandas_object(pd.DataFrame({name: block.columns[name] for name in names}), False)
@@ -85,12 +88,20 @@ class ReleaseCounts:
 
     def people(self, k: int | None) -> PeopleInClasses | None:
         """People in the classes of k rows each, as guaranteed; None without k, or if rows are too many."""
-        rows = pd.concat(self._classes, ignore_index=True) if self._classes else pd.DataFrame()
-        if k is None or rows.empty:
+        if k is None or self.table.people is None or not self._classes:
             return None
-        # A row that stems from no record is a person of its own.
-        person = pd.Series(self.table.person_numbers).reindex(rows["record"])
-        return PeopleInClasses.of(pd.factorize(rows["class"])[0], numbers_of(person), k)
+        return PeopleInClasses.of(*self._with_numbers(self.table.person_numbers), k)
+
+    def groups(self) -> GroupRisk | None:
+        """Risk of the groups of people; None without groups, or if rows are too many."""
+        if self.table.groups is None or not self._classes:
+            return None
+        return risk_of_rows(*self._with_numbers(self.table.group_numbers))
+
+    def _with_numbers(self, numbers: Integers) -> tuple[Integers, Integers]:
+        """Class of each released row, and number of its record; a row that stems from no record has its own."""
+        rows = pd.concat(self._classes, ignore_index=True)
+        return pd.factorize(rows["class"])[0], numbers_of(pd.Series(numbers).reindex(rows["record"]))
 
     def _telling(self, stored: NDArray[Any]) -> NDArray[Any]:
         """Evenly spaced cells of a block, all if the table is small, with the extremes or a missing one."""

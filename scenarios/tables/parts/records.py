@@ -230,6 +230,7 @@ class LargeRecords(InParts, RecordsInBlocks):
             roles.domains,
             roles.hierarchies,
             roles.person,
+            group=roles.group,
             size=self.rows,
             counts={name: _row_counts(column, len(roles.frame)) for name, column in self.columns.items()},
         )

@@ -31,10 +31,10 @@ def large_risk_report(
     The parameters and errors are those of `scenarios.tables.risk.risk_report` and `large_released`. Half of the memory
     is DuckDB's. A population is read on this machine.
     """
-    person = read_roles(roles, reading).person
+    declared = read_roles(roles, reading)
     opened = partial(large_released, roles=roles, reading=reading)
     with ExitStack() as stack:
-        others = [] if person is None else [person]
+        others = [name for name in (declared.person, declared.group) if name is not None]
         table = stack.enter_context(opened(path, others=others, memory=memory // 2, engine=engine))
         everybody = None
         if population is not None:

@@ -31,6 +31,7 @@ from scenarios.tables.parts.records import LargeRecords, StoredBlock, large_reco
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.review.column_names import look_like_people
 from scenarios.tables.review.description import Description, TableRows, described_table
+from scenarios.tables.review.households import Groups
 from scenarios.tables.review.reviewed_table import SEEN, RepeatedIdentifier, ReviewedTable
 from scenarios.tables.review.rows_of_people import RowsOfPeople, numbers_of
 from scenarios.tables.review.suggestions import IDENTIFIER, Suggestion
@@ -145,18 +146,40 @@ class ReviewedInParts(ReviewedTable):
     def people(self) -> RowsOfPeople | None:
         """Rows of people, counted by DuckDB."""
         person = self.dataset.records.person
-        if person is None:
+        counts = self._rows_of(person)
+        return None if person is None or counts is None else RowsOfPeople(person, *counts)
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """Rows of groups, counted by DuckDB."""
+        group = self.dataset.records.group
+        counts = self._rows_of(group)
+        return None if group is None or counts is None else Groups(group, *counts)
+
+    def _rows_of(self, name: str | None) -> tuple[int, int, int] | None:
+        """Rows, distinct values (a row without one has its own) and most rows of one; None if none has two rows."""
+        if name is None:
             return None
-        groups = f"SELECT {quoted(person)} IS NULL AS unnamed, count(*) AS rows FROM source GROUP BY {quoted(person)}"
+        values = f"SELECT {quoted(name)} IS NULL AS unnamed, count(*) AS rows FROM source GROUP BY {quoted(name)}"
         numbers = "sum(rows), sum(if(unnamed, rows, 1)), max(if(unnamed, 1, rows))"
-        ((rows, people, most),) = self.records.files.fetch(f"SELECT {numbers} FROM ({groups})")
-        return RowsOfPeople(person, int(rows), int(people), int(most)) if rows and most > 1 else None
+        ((rows, distinct, most),) = self.records.files.fetch(f"SELECT {numbers} FROM ({values})")
+        return (int(rows), int(distinct), int(most)) if rows and most > 1 else None
 
     @property
     def person_numbers(self) -> Integers:
         """Numbers of people, told apart by hashes of 64 bits."""
-        person = quoted(str(self.dataset.records.person))
-        hashes = self.records.files.arrow(f"SELECT if({person} IS NULL, NULL, hash({person})) AS hash FROM source")
+        return self._numbers_of(self.dataset.records.person)
+
+    @property
+    def group_numbers(self) -> Integers:
+        """Numbers of groups, told apart by hashes of 64 bits."""
+        return self._numbers_of(self.dataset.records.group)
+
+    def _numbers_of(self, name: str | None) -> Integers:
+        if name is None:
+            return np.arange(self.rows)
+        column = quoted(name)
+        hashes = self.records.files.arrow(f"SELECT if({column} IS NULL, NULL, hash({column})) AS hash FROM source")
         return numbers_of(hashes.column("hash").to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get))
 
     @property

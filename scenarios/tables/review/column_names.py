@@ -88,6 +88,12 @@ PERSONS = frozenset((
     "患者", "顧客", "社員", "従業員", "会員", "生徒", "学生", "本人", "利用者",
 ))  # fmt: skip
 """Words that hint at a person if they are the whole name. Beside others, as in "customer type", they do not."""
+HOUSEHOLDS = frozenset((
+    "household", "households", "hh", "hhid", "hid", "hhnr", "family", "families", "haushalt", "haushaltsnr",
+    "haushaltsnummer", "haushaltsid", "familie", "familiennr", "世帯番号", "世帯", "dwelling", "menage",
+))  # fmt: skip
+HOUSEHOLDS_JAPANESE = ("世帯", "家族")
+"""Words of columns that number households; beside others, as in "household size", they need a word for a number."""
 FREE_TEXT = frozenset((
     "note", "notes", "remark", "remarks", "comment", "comments", "memo", "bemerkung", "bemerkungen", "kommentar",
     "notiz", "notizen", "anmerkung", "anmerkungen",

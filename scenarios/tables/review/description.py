@@ -21,6 +21,7 @@ from scenarios.tables.reading.text_table import TextTable, read_text_table
 from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
 from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
 from scenarios.tables.review.suggestions import (
+    BY_NAME_GROUP,
     BY_NAME_REPEATED,
     IDENTIFIER,
     QUASI_IDENTIFIER,
@@ -110,8 +111,9 @@ def described_table(
     if table_rows.rows == 1:
         notes.insert(0, Note("one row"))
     notes += people_notes(suggestions)
-    repeated = [name for name, suggestion in suggestions.items() if suggestion.reason == BY_NAME_REPEATED]
-    person = declared.person or next(iter(repeated), None)
+    reasons = {suggestion.reason: name for name, suggestion in reversed(suggestions.items())}
+    person = declared.person or reasons.get(BY_NAME_REPEATED)
+    described = described.model_copy(update={"group": declared.group or reasons.get(BY_NAME_GROUP)})
     quasi_identifiers = described.quasi_identifiers or []
     notes += doubtful_values(
         table_rows.frame, dates, person, quasi_identifiers, described.sensitive, described.identifiers
@@ -276,6 +278,7 @@ def _role(name: str, described: Roles) -> str:
         SENSITIVE_VALUE: described.sensitive,
         "unprotected": described.unprotected,
         "person": [] if described.person is None else [described.person],
+        "group": [] if described.group is None else [described.group],
     }
     return next((role for role, names in by_role.items() if name in names), "no role")
 

@@ -15,6 +15,7 @@ from scenarios.tables.dataset import Dataset
 from scenarios.tables.impossible_rows import rule_notes
 from scenarios.tables.note import Note, grouped
 from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
+from scenarios.tables.review.households import values_of_groups
 from scenarios.tables.review.reviewed_table import RepeatedIdentifier, ReviewedTable
 from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes
 from scenarios.tables.review.suggestions import FEW, suggested_identifier
@@ -104,6 +105,8 @@ def table_notes(
         *rounding_warnings(dataset, frame),
         *coarse_bin_warnings(dataset, frame),
         *([Note("rows of people", (table.people.person,), {"rows": table.people.words})] if table.people else []),
+        *([Note("rows of groups", (table.groups.column,), {"rows": table.groups.words})] if table.groups else []),
+        *values_of_groups(records, frame),
         *([Note("undecided", numbers={"undecided": ", ".join(dataset.undecided)})] if dataset.undecided else []),
         *([] if records.sensitive else [Note("nothing sensitive")]),
     ]

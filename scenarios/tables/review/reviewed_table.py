@@ -13,6 +13,7 @@ from defenses.base import RecordsInBlocks, RecordsInMemory
 from metrics.columns import Integers
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at, look_like_people
+from scenarios.tables.review.households import Groups, group_numbers
 from scenarios.tables.review.release_notes import CountedCells
 from scenarios.tables.review.rows_of_people import RowsOfPeople, person_numbers
 
@@ -51,6 +52,16 @@ class ReviewedTable:
         """Rows of people whose column is declared; None if no person has two rows."""
         return RowsOfPeople.of(self.dataset.records)
 
+    @cached_property
+    def groups(self) -> Groups | None:
+        """Rows of groups whose column is declared; None if no group has two rows."""
+        return Groups.of(self.dataset.records)
+
+    @property
+    def group_numbers(self) -> Integers:
+        """Number of the group of each record, shape (rows,); see `households.group_numbers`."""
+        return group_numbers(self.dataset.records)
+
     @property
     def person_numbers(self) -> Integers:
         """Number of the person of each record, shape (rows,); see `rows_of_people.person_numbers`."""
@@ -78,7 +89,8 @@ class ReviewedTable:
         """Identifiers that may number people, if no column names the person; people share names and streets."""
         if self.dataset.records.person is not None:
             return []
-        names = (name for name in self.dataset.records.identifiers if name not in self.dataset.left_out)
+        others = (*self.dataset.left_out, self.dataset.records.group)
+        names = (name for name in self.dataset.records.identifiers if name not in others)
         found = (self.repeated(name) for name in names if not hints_at(name, NAMES, NAMES_JAPANESE))
         return [one for one in found if one is not None]
 

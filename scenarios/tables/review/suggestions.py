@@ -18,6 +18,8 @@ from scenarios.tables.note import Note, grouped
 from scenarios.tables.review.column_names import (
     FREE_TEXT,
     FREE_TEXT_JAPANESE,
+    HOUSEHOLDS,
+    HOUSEHOLDS_JAPANESE,
     IDENTIFIERS,
     IDENTIFIERS_JAPANESE,
     NAMES,
@@ -145,6 +147,8 @@ MOSTLY_DISTINCT = 0.9
 """Share of distinct values from which a column identifies records although some values repeat."""
 BY_NAME_REPEATED = "by its name; it repeats, so if a person has many rows, name it as `person`"
 """Reason of a column with the name of an identifier whose values repeat often."""
+BY_NAME_GROUP = "by its name; rows with the same value are members of a group, such as a household; named as `group`"
+"""Reason of a column that numbers households or other groups of people."""
 NAMES_PEOPLE = "by its name: it names people or where they live, though values repeat"
 """Reason of a column of names or addresses, which people share."""
 LOOKS_LIKE_PEOPLE = "its values look like names of people"
@@ -181,12 +185,16 @@ def suggested_identifier(name: str, column: pd.Series[Any]) -> Suggestion | None
         return None
     share = len(distinct) / len(present)
     names_people = hints_at(name, NAMES, NAMES_JAPANESE)
-    by_name = names_people or hints_at(name, IDENTIFIERS, IDENTIFIERS_JAPANESE) or is_called(name, PERSONS)
+    numbers = hints_at(name, IDENTIFIERS, IDENTIFIERS_JAPANESE)
+    in_groups = (numbers and hints_at(name, HOUSEHOLDS, HOUSEHOLDS_JAPANESE)) or is_called(name, HOUSEHOLDS)
+    by_name = names_people or numbers or in_groups or is_called(name, PERSONS)
     reason, guess = (
         _number_reason(column, share, by_name=by_name)
         if column.dtype != object
         else _text_reason(distinct, len(present), by_name=by_name)
     )
+    if in_groups and reason == BY_NAME_REPEATED:
+        reason, guess = BY_NAME_GROUP, True
     if names_people and (not reason or reason == BY_NAME_REPEATED):
         reason, guess = NAMES_PEOPLE, True
     if (

@@ -27,7 +27,7 @@ from scenarios.tournament.rules.folder import PUBLIC, State, Tournament, write_w
 from scenarios.tournament.rules.incidents import record_scoring, tournament_incidents
 from scenarios.tournament.rules.scoring import BASELINE, WAITING, leaking_columns, score_shares, scoring_plan
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.rules.standings import UNSCORABLE, AttackOutcome, Standing, outcome_of, standings
+from scenarios.tournament.rules.standings import RANKING, UNSCORABLE, AttackOutcome, Standing, outcome_of, standings
 
 # CSV files that spreadsheets may open: no cell becomes a formula.
 
@@ -186,7 +186,9 @@ def what_counts(share: float, *, closed: bool, partial: bool = False) -> str:
     return f"{SCORING_GOES_ON} {text}" if partial else text
 
 
-def standings_table(ordered: Sequence[Standing], titles: Mapping[str, str] | None = None, counts: str = "") -> lb.Table:
+def standings_table(
+    ordered: Sequence[Standing], titles: Mapping[str, str] | None = None, counts: str = "", ranking: str = "ranks"
+) -> lb.Table:
     """Standings as a table of a report."""
     rows = [
         (
@@ -215,8 +217,7 @@ def standings_table(ordered: Sequence[Standing], titles: Mapping[str, str] | Non
     note = (
         f"{counts}{' ' * bool(counts)}"
         "Defense = utility x (1 - advantage of the worst attack). Utility is the smaller one of table and records. "
-        "Attack is the mean advantage over the other teams' tables. # is the rank by the sum of the ranks in defense "
-        "and attack. Of equal sums, the higher defense comes first, then the higher attack, then the higher utility. "
+        f"Attack is the mean advantage over the other teams' tables. {RANKING[ranking]} "
         "Teams without any score come last."
     )
     return lb.Table("Teams", columns, rows, 3, note)
@@ -269,12 +270,14 @@ class Board:
     @cached_property
     def ordered(self) -> list[Standing]:
         """Standings of all teams, best first."""
-        return standings(self.tournament.settings.teams, self.results, self.state.disqualified)
+        return standings(
+            self.tournament.settings.teams, self.results, self.state.disqualified, self.tournament.settings.ranking
+        )
 
     @property
     def table(self) -> lb.Table:
         """The standings as a table of a report."""
-        return standings_table(self.ordered, self.state.titles, self.counts)
+        return standings_table(self.ordered, self.state.titles, self.counts, self.tournament.settings.ranking)
 
     def standings_csv(self) -> str:
         """The standings as CSV."""

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -73,6 +73,7 @@ def rules(settings: Settings, records: Microdata, written: WrittenCells, *, clas
         member_chance=f"{settings.originals / settings.candidates:.3g}",
         quota=_bytes(settings.quota),
         classifier=_classifier(records) if classifier else "",
+        overall=_OVERALL[settings.ranking],
         provisional=_HIDDEN if settings.hide_standings else _PROVISIONAL,
     )
 
@@ -162,10 +163,7 @@ Its **advantage** is (success - chance) / (1 - chance), at least 0.
 - **Defense** = utility x (1 - the largest advantage of any attacker). The host's baseline attacks take part.
 - **Attack** = mean advantage over the other teams' tables; a table that you did not attack counts 0.
 
-Teams are ranked in both. Equal scores share a rank, and a missing score ranks last. The overall rank is by the sum of
-both ranks. Of teams with equal sums, the higher defense comes first, then the higher attack, then the higher utility;
-if all are equal, they share the rank. A team that handed in nothing comes last. So does a disqualified team: its files
-do not count for anybody.
+{overall} A team that handed in nothing comes last. So does a disqualified team: its files do not count for anybody.
 
 {provisional}
 
@@ -175,6 +173,14 @@ its utility exactly as the host will compute it, and the success of the baseline
 """
 
 
+_OVERALL = {
+    "ranks": """Teams are ranked in both. Equal scores share a rank, and a missing score ranks last. The overall rank is
+by the sum of both ranks. Of teams with equal sums, the higher defense comes first, then the higher attack, then the
+higher utility; if all are equal, they share the rank.""",
+    "score": """The overall rank is by defense + attack; equal sums share it. A table or attacks that are missing count
+0, and so does the table of your originals, since an attack finds everybody in it. A baseline attack that fails on your
+table, or takes too long, counts as if it had found everybody.""",
+}
 OTHERS = 1000
 """Largest number of other people whose records every team may study."""
 MOST_DECIMALS = 6
@@ -242,6 +248,7 @@ def open_tournament(
     seed: int | None = None,
     quota: int = QUOTA,
     hide_standings: bool = False,
+    ranking: Literal["ranks", "score"] = "score",
     title: str | None = None,
     titles: Mapping[str, str] | None = None,
 ) -> Settings:
@@ -287,6 +294,7 @@ def open_tournament(
         decimals=decimals(records),
         quota=quota,
         hide_standings=hide_standings,
+        ranking=ranking,
     )
     _check_phases(settings, now)
     with new_folder(folder) as unfinished:

@@ -179,6 +179,8 @@ class Settings(TomlTable):
         Largest number of decimals in each column.
     quota : int
         Most bytes that are kept of a team's files, equal files counted once.
+    ranking : {"ranks", "score"}
+        How teams are ranked overall: by the sum of their ranks, as in folders of before, or by defense + attack.
     hide_standings : bool
         Whether standings and attacks' outcomes are for the host alone until the tournament closes.
     """
@@ -196,6 +198,7 @@ class Settings(TomlTable):
     queries_seed: int = Field(ge=0)
     decimals: dict[str, int] = Field(default_factory=dict)
     quota: int = Field(default=QUOTA, ge=1)
+    ranking: Literal["ranks", "score"] = "ranks"
     hide_standings: bool = False
 
     @property

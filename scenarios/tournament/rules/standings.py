@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
 from leaderboard.results.goals import in_order
-from leaderboard.results.result import Result
+from leaderboard.results.result import FAILURES, Result
 from metrics.score import Score
-from scenarios.tournament.rules.scoring import WAITING
+from scenarios.tournament.rules.scoring import BASELINE, WAITING
 
 TIE_BREAKERS = ("defense", "attack", "utility")
 """What decides between teams whose sums of ranks are equal, in this order."""
 UNSCORABLE = "could not be scored"
+NOT_RUN = "did_not_run"
+"""Goal of a baseline attack that failed or took too long, which counts as not survived."""
+RANKING = {
+    "ranks": "# is the rank by the sum of the ranks in defense and attack. Of equal sums, the higher defense comes "
+    "first, then the higher attack, then the higher utility.",
+    "score": "# is the rank by defense + attack, where a missing one counts 0; equal sums share it. A baseline attack "
+    "that did not run counts as not survived.",
+}
+"""What the rank is, by the setting `ranking`."""
 PLACES = 9
 """Decimal places to which scores are compared; equal scores may differ in the last bit, as rounding errors do."""
 
@@ -28,7 +37,7 @@ class AttackOutcome:
     attacker : str
         A team, or a baseline attack.
     goal : str
-        ``reidentification`` or ``membership``.
+        ``reidentification`` or ``membership``; `NOT_RUN` for a baseline attack that failed or took too long.
     success, chance : float
         Success rate of the attack, and chance level.
     advantage : float
@@ -108,14 +117,24 @@ def outcome_of(trial: Result) -> AttackOutcome:
 
 
 def standings(
-    teams: Sequence[str], results: Sequence[Result], disqualified: Mapping[str, str] | None = None
+    teams: Sequence[str],
+    results: Sequence[Result],
+    disqualified: Mapping[str, str] | None = None,
+    ranking: str = "ranks",
 ) -> list[Standing]:
     """Standings of all teams, best first.
 
     Teams are ranked by defense and by attack. Equal scores share a rank, and missing scores come last. Scores are equal
-    if they are so to nine decimal places. The overall rank is by the sum of both ranks. Of teams with equal sums, the
-    higher defense comes first, then the higher attack, then the higher utility. If all are equal, they share the rank.
-    Teams without any score come last, and disqualified teams after them; the ranks of both are the number of teams.
+    if they are so to nine decimal places. Teams without any score come last, and disqualified teams after them; the
+    ranks of both are the number of teams.
+
+    The overall rank is one of two, by the tournament's setting:
+
+    - ``score``: by defense + attack. A missing one counts 0, and so does the table of the originals, whose defense is
+      0: neither is worth anything. Equal sums share the rank. A baseline attack that failed or took too long counts as
+      not survived, so that nobody gains by a table that makes it slow.
+    - ``ranks``: by the sum of both ranks. Of teams with equal sums, the higher defense comes first, then the higher
+      attack, then the higher utility. If all are equal, they share the rank.
     """
     out = disqualified or {}
     counted = [one for one in results if one.status == "ok" and not {one.defense, one.attack} & set(out)]
@@ -124,6 +143,10 @@ def standings(
     for result in counted:
         if result.attack is not None and result.defense in releases:
             outcomes[result.defense][result.attack] = outcome_of(result)
+    for result in results if ranking == "score" else ():
+        attack = result.attack or ""
+        if attack.startswith(BASELINE) and result.defense in releases and result.status in FAILURES:
+            outcomes[result.defense][attack] = AttackOutcome(attack, NOT_RUN, 1.0, 0.0, 1.0)
     files: dict[tuple[str, str], set[str]] = defaultdict(set)
     for result in results:
         files[("table", result.defense) if result.attack is None else ("attacks", result.attack)].add(result.status)
@@ -131,18 +154,24 @@ def standings(
     unranked = [replace(one, unscored=_unscored(one, files)) for one in bare]
     ranks = zip(_ranks([one.defense for one in unranked]), _ranks([one.attack for one in unranked]), strict=True)
     ranked = [replace(one, defense_rank=by[0], attack_rank=by[1]) for one, by in zip(unranked, ranks, strict=True)]
+    order = {"score": _by_score, "ranks": _by_ranks}[ranking]
     placed = []
     for one in ranked:
         if one.missing:
             placed.append(replace(one, rank=len(teams), disqualified=out.get(one.team, "")))
             continue
-        better = sum(_order(other) < _order(one) for other in ranked if not other.missing)
-        tied = [other for other in ranked if not other.missing and _order(other)[0] == _order(one)[0] and other != one]
-        placed.append(replace(one, rank=1 + better, tie=_tie(one, tied)))
+        better = sum(order(other) < order(one) for other in ranked if not other.missing)
+        tied = [other for other in ranked if not other.missing and order(other)[0] == order(one)[0] and other != one]
+        placed.append(replace(one, rank=1 + better, tie=_tie(one, tied, order)))
     return sorted(placed, key=lambda one: (bool(one.disqualified), one.missing, one.rank, one.team))
 
 
-def _order(one: Standing) -> tuple[float, ...]:
+def _by_score(one: Standing) -> tuple[float, ...]:
+    """Sort key of a team that takes part, the best first: the sum of its scores."""
+    return (-_compared((one.defense or 0.0) + (one.attack or 0.0)),)
+
+
+def _by_ranks(one: Standing) -> tuple[float, ...]:
     """Sort key of a team that takes part, the best first: the sum of its ranks, then what breaks ties."""
     return (
         one.defense_rank + one.attack_rank,
@@ -150,20 +179,18 @@ def _order(one: Standing) -> tuple[float, ...]:
     )
 
 
-def _tie(one: Standing, tied: Sequence[Standing]) -> str:
+def _tie(one: Standing, tied: Sequence[Standing], order: Callable[[Standing], tuple[float, ...]]) -> str:
     """How a tie with other teams was broken."""
     if not tied:
         return ""
+    own, breakers = order(one)[1:], TIE_BREAKERS[: len(order(one)) - 1]
     criteria = {
-        next(
-            (name for number, name in enumerate(TIE_BREAKERS, start=1) if _order(one)[number] != _order(other)[number]),
-            "",
-        )
+        next((name for name, mine, theirs in zip(breakers, own, order(other)[1:], strict=True) if mine != theirs), "")
         for other in tied
     }
     names = ", ".join(other.team for other in tied)
     decided = ", then ".join(name for name in TIE_BREAKERS if name in criteria)
-    shared = [other.team for other in tied if _order(other) == _order(one)]
+    shared = [other.team for other in tied if order(other) == order(one)]
     parts = [f"decided by {decided}"] if decided else []
     parts += [f"shares the rank with {', '.join(shared)}"] if shared and decided else []
     return f"tied with {names}; {', '.join(parts) if parts else 'shares the rank'}"

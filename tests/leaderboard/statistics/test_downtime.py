@@ -11,6 +11,7 @@ from leaderboard import (
     Incident,
     Result,
     Store,
+    downtime_cost_table,
     downtime_hours,
     downtime_table,
     hourly_cost,
@@ -44,16 +45,25 @@ def test_table_by_hand():
         Incident("a", NOON, after(3), after(4)),
         Incident("b", after(5), after(4), None),
     ]
-    table = downtime_table(incidents, after(6), 10.0)
+    table = downtime_table(incidents, after(6))
     assert [list(row) for row in table.rows] == [
-        ["a", 2, 0, 2.0, 1.5, 2.0, 7.0, 70.0],
+        ["a", 2, 0, 2.0, 1.0, 3.0, 1.5, 1.0, 2.0, 7.0],
         # Detected before it began, by another clock: 0 hours.
-        ["b", 1, 1, 0.0, 2.0, 2.0, 2.0, 20.0],
-        ["all", 3, 1, pytest.approx(4 / 3), pytest.approx(5 / 3), 2.0, pytest.approx(9.0), pytest.approx(90.0)],
+        ["b", 1, 1, 0.0, 0.0, 0.0, 2.0, 2.0, 2.0, 2.0],
+        ["all", 3, 1, pytest.approx(4 / 3), 0.0, 3.0, pytest.approx(5 / 3), 1.0, 2.0, 9.0],
     ]
     empty = downtime_table([], NOON)
-    assert [list(row) for row in empty.rows] == [["all", 0, 0, None, None, None, 0.0]]
-    assert "cost" not in empty.columns
+    assert [list(row) for row in empty.rows] == [["all", 0, 0, *[None] * 6, 0.0]]
+    costs = downtime_cost_table(incidents, after(6), 10.0, reduction=0.2)
+    assert [list(row) for row in costs.rows] == [["a", 70.0, 14.0], ["b", 20.0, 4.0], ["all", 90.0, 18.0]]
+
+
+def test_incidents_of_equal_length_count_by_their_number():
+    estimated = [Incident.lasting("failed test", 4, 9, 50), Incident.lasting("reported", 4, 9, 1000 / 15 - 50)]
+    *_, total = downtime_table(estimated, NOON).rows
+    assert list(total) == pytest.approx(["all", 1000 / 15, 0, 4, 4, 4, 9, 9, 9, 13_000 / 15])
+    mixed = downtime_table([Incident.lasting("a", 1, 2, 3), Incident.lasting("a", 5, 2, 1)], NOON).rows[0]
+    assert list(mixed) == ["a", 4, 0, 2.0, 1.0, 5.0, 2.0, 2.0, 2.0, 16.0]
 
 
 def test_an_open_incident_that_is_over_grows_no_more():

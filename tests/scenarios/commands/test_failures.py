@@ -352,6 +352,57 @@ def test_downtime_is_written_in_every_format(tmp_path, form):
     assert "downtime" in done.stdout.lower()
 
 
+def test_downtime_of_a_file_is_the_published_example(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    lines = ["incident,number,detection,repair", "failed test,50,4,9", f"reported by a user,{1000 / 15 - 50},4,9"]
+    (tmp_path / "incidents.csv").write_text("\n".join(lines))
+    people = ["--people", "2,4000,0.25", "--people", "10,5000,0.2", "--reduction", "0.2"]
+    done = CliRunner().invoke(cli, ["downtime", "--incidents", "incidents.csv", *people, "--format", "json"])
+    hours, cost = json.loads(done.stdout)
+    total = dict(zip(hours["columns"], hours["rows"][-1], strict=True))
+    assert total["downtime"] == pytest.approx(866.67, abs=0.01)
+    assert (total["detection, least"], total["repair, most"]) == (4, 9)
+    assert cost["rows"][-1] == ["all", pytest.approx(10_400_000), pytest.approx(2_080_000)]
+    assert "12,000, the cost of an hour" in cost["note"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("incident,number,detection,repair\na,1,-4,9", "row 1, column 'detection': must be a number of at least 0"),
+        ("incident,number,detection,repair\na,inf,4,9", "row 1, column 'number': must be a number of at least 0"),
+        ("incident,number,detection,repair\n,1,4,9", "row 1, column 'incident': names nothing"),
+        ("incident,number,detection,repair", "holds no record"),
+        ("incident,when\na,1", "has the columns incident, when; they must be incident, began, found, repaired or"),
+        ("incident,began,found,repaired\na,soon,2027-01-02,", "row 1, column 'began': must be a time such as"),
+        ("incident,began,found,repaired\na,2027-01-02,2027-01-01,", "row 1: is found before it began"),
+        (
+            "incident,began,found,repaired\na,2027-01-01,2027-01-02,\na,2027-01-01,2027-01-03,2027-01-02",
+            "row 2: is repaired before it is found",
+        ),
+    ],
+)
+def test_incidents_that_cannot_be_are_refused_by_row_and_column(tmp_path, monkeypatch, rows, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "incidents.csv").write_text(rows)
+    done = CliRunner().invoke(cli, ["downtime", "--incidents", "incidents.csv"])
+    assert done.exit_code == 2
+    assert done.output.startswith("Error: incidents.csv")
+    assert words in done.output
+
+
+def test_people_and_reductions_that_cannot_be_are_refused():
+    for given, words in [
+        (["--people", "1,2"], "must be three numbers"),
+        (["--people", "1,nan,0.5"], "must be finite"),
+        (["--people", "1,2,1.5"], "the share must lie between 0 and 1"),
+        (["--reduction", "0.2"], "--reduction needs the cost of an hour"),
+        (["--reduction", "2", "--hourly-cost", "1"], "0<=x<=1"),
+    ]:
+        done = CliRunner().invoke(cli, ["downtime", *given])
+        assert (done.exit_code, words in done.output) == (2, True), done.output
+
+
 def test_downtime_of_nothing_is_no_report(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     missing = CliRunner().invoke(cli, ["downtime", "--db", "none.db"])

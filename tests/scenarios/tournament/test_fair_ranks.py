@@ -118,6 +118,54 @@ class TestOrder:
         assert found["b"].unscored == "table could not be scored"
 
 
+class TestScore:
+    """Ranks by defense + attack."""
+
+    def test_originals_a_missing_file_and_a_slow_baseline_are_worth_nothing(self):
+        honest = {"a": (0.6, 0.5, 0.2), "b": (0.5, 0.4, 0.1), "c": (0.7, 0.8, 0.05)}
+        results = [table(team, utility) for team, (utility, _, _) in honest.items()]
+        results += [attack("baseline:x", team, found) for team, (_, found, _) in honest.items()]
+        results += [attack(team, "originals", rate) for team, (_, _, rate) in honest.items()]
+        # The originals are found by everybody, and this team attacks nobody.
+        results += [table("originals", 1.0), attack("baseline:x", "originals", 1.0)]
+        # This table is useful, and no attack ended in time.
+        results += [table("slow", 0.9), attack("baseline:x", "slow", None, "timeout")]
+        teams = [*honest, "originals", "slow", "nobody"]
+        found = {one.team: one for one in standings(teams, results, ranking="score")}
+        assert [found[team].rank for team in teams] == [1, 2, 3, 4, 4, 6]
+        assert (found["slow"].defense, found["slow"].worst.goal) == (0, "did_not_run")
+        assert found["originals"].tie == "tied with slow; shares the rank"
+        # By ranks, a slow baseline gains.
+        assert ranks(teams, results)["slow"] < ranks(teams, results)["c"]
+
+    def test_a_missing_table_costs_as_much_as_missing_attacks(self):
+        results = [
+            table("a", 0.5),
+            attack("b", "a", 0.5),
+            attack("b", "c", 0.5),
+            table("c", 0.5),
+            attack("a", "c", 0.5),
+        ]
+        # a: .25 + .5, b: 0 + .5, c: .25 + 0.
+        assert ranks(list("abc"), results, ranking="score") == {"a": 1, "b": 2, "c": 3}
+
+    def test_equal_sums_share_the_rank(self):
+        results = [table("a", 0.5), attack("a", "b", 0.1), table("b", 0.5), attack("b", "a", 0.2)]
+        # Sums: .5 x .8 + .1 and .5 x .9 + .2.
+        assert ranks(["a", "b"], results, ranking="score") == {"a": 2, "b": 1}
+        even = [table("a", 0.5), table("b", 0.25), attack("b", "a", 0.2), attack("a", "b", 0.2)]
+        found = standings(["a", "b"], [*even[:1], table("b", 0.5), *even[2:]], ranking="score")
+        assert [(one.rank, one.tie) for one in found] == [
+            (1, "tied with b; shares the rank"),
+            (1, "tied with a; shares the rank"),
+        ]
+
+    def test_a_baseline_that_waits_or_does_not_apply_costs_nothing(self):
+        for status in ("waiting", "skipped"):
+            results = [table("a", 0.5), attack("baseline:x", "a", None, status)]
+            assert standings(["a"], results, ranking="score")[0].defense == 0.5
+
+
 class TestUnscored:
     """Who handed in something is never said to have handed in nothing."""
 

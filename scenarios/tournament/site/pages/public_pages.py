@@ -20,6 +20,7 @@ from leaderboard.pages.advantage_axis import Plane
 from scenarios.tournament.host.boards import SCORING_GOES_ON
 from scenarios.tournament.rules.folder import zip_bytes
 from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.rules.standings import RANKING
 from scenarios.tournament.site.account_store import Role
 from scenarios.tournament.site.journal import MOST, SiteState
 from scenarios.tournament.site.pages.answers import (
@@ -216,6 +217,7 @@ def _content(site: Site, template: str, state: SiteState, ended: bool, member: b
         counts=HIDDEN if concealed else what_counts_now(state, board),
         points=picture_points(board.standings),
         plane=_PLANE,
+        ranking=RANKING[site.settings.ranking],
     ).encode()
 
 

@@ -76,7 +76,7 @@ def test_numbers_without_a_list_of_cells(blocks, share):
         for number, values in enumerate(blocks)
     ]
     records = Microdata(pd.DataFrame({"wage": [1, 2, 3]}))
-    table = SimpleNamespace(dataset=SimpleNamespace(records=records), people=None, rows=3)
+    table = SimpleNamespace(dataset=SimpleNamespace(records=records), people=None, groups=None, rows=3)
     counted = ReleaseCounts(LargeRelease(("wage",), {}, lambda: iter(made), 9, Guarantee), table)
     assert list(counted.blocks()) == made
     said = [str(note) for note in empty_cells_warning({"wage": CountedCells.of(pd.Series([1, 2, 3]))}, counted.cells)]

@@ -1,0 +1,86 @@
+"""Households and other groups of people: who recognizes one member finds the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from defenses import Microdata
+from leaderboard.pages.number_text import measure
+from metrics.columns import Integers
+from metrics.risk import GroupRisk
+from scenarios.tables.note import Note
+from scenarios.tables.review.rows_of_people import numbers_of
+
+MOSTLY = 0.9
+"""Share of the groups of several people in which all have one value, from which on it is a value of the group."""
+
+
+class Groups(NamedTuple):
+    """Numbers of rows and groups of a table.
+
+    Parameters
+    ----------
+    column : str
+        Column that names the group of each row.
+    rows, groups : int
+        Number of rows, and of groups. A row that names no group counts as a group of its own.
+    most : int
+        Largest number of rows of one group.
+    """
+
+    column: str
+    rows: int
+    groups: int
+    most: int
+
+    @classmethod
+    def of(cls, records: Microdata) -> Groups | None:
+        """Count the rows of groups whose column is declared; None if no group has two rows."""
+        if records.group is None or records.group not in records.frame or not len(records):
+            return None
+        counts = np.bincount(group_numbers(records))
+        return cls(records.group, len(records), counts.size, int(counts.max())) if counts.max() > 1 else None
+
+    @property
+    def words(self) -> str:
+        """The numbers in words."""
+        return f"{self.rows:,} rows of {self.groups:,} groups, up to {self.most} rows a group"
+
+
+def risk_of_rows(classes: Integers, groups: Integers) -> GroupRisk:
+    """Risk of groups from the class of each row: a record is recognized with probability 1 / size of its class."""
+    return GroupRisk.of(1 / np.bincount(classes)[classes], groups)
+
+
+def risk_note(column: str, risk: GroupRisk) -> Note:
+    """The risk of the groups of a column, as a note."""
+    return Note("risk of groups", (column,), {"highest": measure(risk.highest), "mean": measure(risk.mean)})
+
+
+def group_numbers(records: Microdata) -> Integers:
+    """Number of the group of each record, shape (n,); without a group, each record is one."""
+    if records.group is None or records.group not in records.frame:
+        return np.arange(len(records))
+    return numbers_of(records.frame[records.group])
+
+
+def values_of_groups(records: Microdata, frame: pd.DataFrame) -> Iterator[Note]:
+    """Notes on columns that releases may hold exactly, and whose value names a group that shares it."""
+    if records.group is None or records.group not in frame:
+        return
+    groups = frame[records.group]
+    several = groups.duplicated(keep=False) & groups.notna()
+    exact = (name for name in records.released_columns if name not in (*records.quasi_identifiers, records.group))
+    for name in exact:
+        pairs = pd.DataFrame({"group": groups, "value": frame[name]}).dropna().drop_duplicates()
+        values = pairs["group"].value_counts().reindex(groups[several].unique()).dropna()
+        if not values.size or (values == 1).mean() < MOSTLY:
+            continue
+        alone: pd.Series[Any] = ~pairs["value"].duplicated(keep=False)
+        rows = int(groups.isin(pairs["group"][alone]).sum())
+        if rows:
+            yield Note("value of a group", (name,), {"rows": rows, "total": len(frame), "group": records.group})

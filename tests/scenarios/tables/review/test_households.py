@@ -1,0 +1,118 @@
+"""Households: their rows stay together, their risk is shown, and values that name them are noted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from run_tools import invoke
+
+from defenses import Microdata
+from metrics import equivalence_classes
+from scenarios.tables.review.households import Groups, group_numbers, risk_of_rows, values_of_groups
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A table of 200 households of one to three people; an income that all members share names many of them."""
+    rng = np.random.default_rng(3)
+    sizes = rng.integers(1, 4, size=200)
+    household = np.repeat(np.arange(200), sizes)
+    people = pd.DataFrame({
+        "HouseholdID": [f"H{number:03}" for number in household],
+        "age": rng.integers(18, 80, size=household.size),
+        "sex": rng.choice(["f", "m"], size=household.size),
+        "HouseholdIncome": rng.integers(100, 400, size=200)[household] * 100,
+    })  # fmt: skip
+    people.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "roles.toml").write_text(
+        'quasi_identifiers = ["age", "sex"]\nsensitive = ["HouseholdIncome"]\ngroup = "HouseholdID"\n'
+    )
+    return tmp_path
+
+
+def expected_risk(released, origin, people):
+    """Highest and mean household risk, one household at a time."""
+    classes = equivalence_classes(released, ["age", "sex"])
+    alone = 1 / np.bincount(classes)[classes]
+    households = people["HouseholdID"].to_numpy()[origin]
+    risks = [1 - np.prod(1 - alone[households == name]) for name in np.unique(households)]
+    return max(risks), float(np.mean(risks))
+
+
+@pytest.mark.parametrize("given", [[], ["--memory", "600MB"]], ids=["in memory", "in parts"])
+def test_defend_says_the_risk_of_a_household(folder, given):
+    files = ["--roles", folder / "roles.toml", "-o", folder / "r.csv", "--truth", folder / "who.csv", "--seed", "1"]
+    done = invoke("defend", "Mondrian", "-p", "k=4", folder / "people.csv", *files, *given)
+    assert done.exit_code == 0, done.output
+    people, released = pd.read_csv(folder / "people.csv"), pd.read_csv(folder / "r.csv")
+    assert "HouseholdID" not in released
+    origin = pd.read_csv(folder / "who.csv").iloc[:, -1].to_numpy()
+    highest, mean = (f"{value:.3f}".lstrip("0") for value in expected_risk(released, origin, people))
+    assert f"recognized with probability {highest} at most, {mean} on average" in done.stderr
+
+
+def test_risk_of_a_release_with_its_households_is_that_of_the_households(folder):
+    people = pd.read_csv(folder / "people.csv")
+    (folder / "released.toml").write_text(
+        'quasi_identifiers = ["age", "sex"]\nunprotected = ["HouseholdID"]\ngroup = "HouseholdID"\n'
+    )
+    people["age"] = people["age"] // 20 * 20
+    people.drop(columns="HouseholdIncome").to_csv(folder / "coarse.csv", index=False)
+    highest, mean = (f"{value:.3f}".lstrip("0") for value in expected_risk(people, np.arange(len(people)), people))
+    for given in ([], ["--memory", "600MB"]):
+        done = invoke("risk", folder / "coarse.csv", "--roles", folder / "released.toml", *given)
+        shown = {line[:20].strip(): line.split()[2] for line in done.stdout.splitlines() if line.startswith("group, ")}
+        assert shown == {f"group, highest      {highest}"[:20].strip(): highest, "group, mean": mean}, done.output
+
+
+def test_a_split_keeps_households_together(folder):
+    files = ["-o", folder / "a.csv", "--control", folder / "b.csv", "--roles", folder / "roles.toml", "--seed", "1"]
+    assert invoke("split", folder / "people.csv", *files).exit_code == 0
+    released, control = (set(pd.read_csv(folder / name)["HouseholdID"]) for name in ("a.csv", "b.csv"))
+    assert (len(released | control), released & control) == (200, set())
+
+
+def test_people_in_two_households_keep_them_in_one_part(tmp_path):
+    # Person p links households a and b; c stands alone.
+    pd.DataFrame({"who": list("ppqr"), "home": list("abac")}).to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "roles.toml").write_text('person = "who"\ngroup = "home"\n')
+    files = ["-o", tmp_path / "x.csv", "--control", tmp_path / "y.csv", "--roles", tmp_path / "roles.toml"]
+    assert invoke("split", tmp_path / "t.csv", *files, "--share", "0.5", "--seed", "1").exit_code == 0
+    parts = [sorted(pd.read_csv(tmp_path / name)["home"]) for name in ("x.csv", "y.csv")]
+    assert sorted(parts, key=len) == [["c"], ["a", "a", "b"]]
+
+
+def test_describe_proposes_the_group(folder):
+    done = invoke("describe", folder / "people.csv", "-o", folder / "described.toml")
+    text = (folder / "described.toml").read_text()
+    assert 'group = "HouseholdID"' in text, done.output
+    assert "person =" not in text
+    people = pd.read_csv(folder / "people.csv").rename(columns={"HouseholdID": "Customer ID"})
+    people.to_csv(folder / "others.csv", index=False)
+    invoke("describe", folder / "others.csv", "-o", folder / "others.toml")
+    assert "group =" not in (folder / "others.toml").read_text()
+
+
+def test_a_value_that_only_one_household_has_is_noted(folder):
+    people = pd.read_csv(folder / "people.csv")
+    homes = people.groupby("HouseholdIncome")["HouseholdID"].nunique()
+    rows = int((people["HouseholdIncome"].map(homes) == 1).sum())
+    done = invoke("validate", folder / "people.csv", "--roles", folder / "roles.toml")
+    assert f"{rows} of {len(people)} rows hold a value that no other group has" in done.stdout + done.stderr
+    records = Microdata(people, ("HouseholdID",), ("age", "sex"), group="HouseholdID")
+    own = people.assign(HouseholdIncome=np.arange(len(people)))
+    assert list(values_of_groups(records, own)) == []
+
+
+def test_rows_without_a_group_are_alone():
+    records = Microdata(pd.DataFrame({"home": ["a", None, "a", None]}), ("home",), group="home")
+    assert group_numbers(records).tolist() == [0, 1, 0, 2]
+    assert Groups.of(records).words == "4 rows of 3 groups, up to 2 rows a group"
+    assert Groups.of(Microdata(pd.DataFrame({"home": ["a", "b"]}), ("home",), group="home")) is None
+    assert risk_of_rows(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 2])) == pytest.approx((0.75, (0.75 + 0.5 + 0.5) / 3))
+
+
+def test_a_column_is_no_person_and_group_at_once(folder):
+    (folder / "both.toml").write_text('person = "HouseholdID"\ngroup = "HouseholdID"\n')
+    done = invoke("validate", folder / "people.csv", "--roles", folder / "both.toml")
+    assert done.exit_code == 2
+    assert "column 'HouseholdID' is person and group" in done.stderr
