@@ -26,6 +26,7 @@ from leaderboard.pages.tables import (
 from leaderboard.results.goals import goal_words
 from leaderboard.statistics.board import Row, by_place
 from leaderboard.statistics.pairs import Pair, Success, goals
+from leaderboard.statistics.play_bounds import plays_condition
 from metrics.score import advantage
 
 # Layout of LaTeX tables: type size, line breaks in cells and turned headings, so that a table fits its line.
@@ -429,6 +430,7 @@ class _Cells:
     def __init__(self, grid: Grid, columns: Sequence[str], *, intervals: bool) -> None:
         attacks = list(dict.fromkeys(attack for line in grid.values() for attack in line))
         self.columns, self.intervals = columns, intervals
+        self.plays = min((pair.plays for line in grid.values() for pair in line.values() if pair.plays), default=1)
         self.bold = {
             (row, column)
             for row, line in enumerate(grid.values())
@@ -463,7 +465,7 @@ class _Cells:
         if self.bold:
             notes.append(_BOLD)
         notes.append(
-            "[low, high]: 95 % intervals across plays"
+            f"[low, high]: 95 % intervals across plays, {plays_condition(self.plays)}"
             if self.intervals
             else "The CSV form of the matrix has the 95 % intervals"
         )

@@ -26,7 +26,7 @@ from leaderboard.pages.tables import (
 )
 from leaderboard.results.goals import goal_heading, goal_meaning, goal_title, goal_words, in_order, sought
 from leaderboard.statistics.board import by_place
-from leaderboard.statistics.play_bounds import IF_PLAYS_VARY
+from leaderboard.statistics.play_bounds import plays_condition
 from leaderboard.statistics.settings import settings_of
 from leaderboard.statistics.summary import SummaryTables, sure_note
 
@@ -104,7 +104,6 @@ def render_page(
         columns=ON_PAGE,
         largest_note=LARGEST,
         scale_words=SCALE_WORDS,
-        if_plays_vary=IF_PLAYS_VARY,
     )
 
 
@@ -122,6 +121,7 @@ def _place(
         "ranks": ranks,
         "rows": list(zip(names, rows, [_details(row) for row in rows], strict=True)),
         "plays": counted(plays_text(rows), "complete play"),
+        "if_plays_vary": plays_condition(min(row.plays for row in rows)),
         "biased": not all(row.advantage_unbiased for row in rows),
         "curves": curves,
         "pictures": []

@@ -15,6 +15,7 @@ from leaderboard.results.goals import goal_words
 from leaderboard.results.result import label
 from leaderboard.statistics.board import Row, by_place
 from leaderboard.statistics.pairs import Pair, goals
+from leaderboard.statistics.play_bounds import plays_condition
 
 # Width of text on a terminal, where a Chinese or Japanese character takes two cells.
 
@@ -353,7 +354,7 @@ def board_notes(rows: Sequence[Row]) -> str:
     """Lines below a board: its plays, and what its marks mean."""
     notes = [
         f"{counted(plays_text(rows), 'complete play')}; ★: on the Pareto front; "
-        "± and [low, high]: 95 % intervals across plays"
+        f"± and [low, high]: 95 % intervals across plays, {plays_condition(min(row.plays for row in rows))}"
     ]
     if len({row.rank for row in rows if row.rank}) < sum(row.rank is not None for row in rows):
         notes.append("a rank with a letter: equal scores")

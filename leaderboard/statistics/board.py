@@ -12,7 +12,6 @@ import numpy as np
 from leaderboard.results.result import FAILURES, Result, grouped_by
 from leaderboard.statistics.pairs import Pair, PlacedSetting, Success, Utility, by_pair, goals, matrix, pooled_utility
 from leaderboard.statistics.play_bounds import level_of_each
-from metrics.score import advantage
 
 ENDED = ("ok", "skipped")
 
@@ -51,8 +50,8 @@ class Row(PlacedSetting):
         Advantage of the worst attack, estimated on other plays than those that choose it (`cross_fitted_advantage`). It
         equals (success - chance) / (1 - chance) if both halves of the plays name the same attack.
     advantage_unbiased : bool
-        Whether `advantage` is such an estimate. With one play, or unequal numbers of plays, it is the largest advantage
-        that was measured. The choice makes that too large on average.
+        Whether `advantage` is such an estimate. With one play, or attacks in different plays, it is the largest
+        advantage that was measured. The choice makes that too large on average.
     score : float or None
         utility x (1 - max(0, advantage)).
     pareto : bool
@@ -234,55 +233,71 @@ def _with_score(row: Row, utility: Utility | None, pairs: Sequence[Pair]) -> Row
 
 
 def _worst(pairs: Sequence[Pair]) -> tuple[Pair, Success, float, bool] | None:
-    """The attack and goal of the largest advantage, that advantage, and whether the choice leaves it unbiased.
+    """The attack and goal of the largest advantage, that advantage, and whether it was estimated on other plays.
 
-    Among equals the first by goal, then by name. An estimate is noisier at chance level 1/2 than at 1/200. All
-    intervals are therefore taken at a level at which they hold together with 95 % (Bonferroni). Attacks that are not
-    above chance level at that level count only if no attack is.
+    Among equals the first by goal, then by name.
     """
     outcomes = [
         (pair, success) for goal in goals(pairs) for pair in pairs if (success := pair.success(goal)) is not None
     ]
-    corrected = [(pair, replace(success, confidence=level_of_each(len(outcomes)))) for pair, success in outcomes]
-    eligible = [outcome for outcome in corrected if outcome[1].above_chance] or corrected
-    if not eligible:
+    if not outcomes:
         return None
-    pair, success = max(eligible, key=lambda outcome: outcome[1].advantage)
-    successes = [success for _, success in eligible]
-    return pair, success, cross_fitted_advantage(successes), len(outcomes) == 1 or can_be_cross_fitted(successes)
+    successes = [success for _, success in outcomes]
+    pair, success = max(
+        (outcomes[position] for position in _eligible(successes)), key=lambda outcome: outcome[1].advantage
+    )
+    corrected = replace(success, confidence=level_of_each(len(outcomes)))
+    return pair, corrected, *cross_fitted_advantage(successes)
 
 
-def cross_fitted_advantage(successes: Sequence[Success]) -> float:
+def _eligible(successes: Sequence[Success]) -> list[int]:
+    """Positions of the attacks on one defense that are above chance level; of all attacks if none is.
+
+    An estimate is noisier at chance level 1/2 than at 1/200. All intervals are therefore taken at a level at which they
+    hold together with 95 % (Bonferroni).
+    """
+    level = level_of_each(len(successes))
+    above = [position for position, one in enumerate(successes) if replace(one, confidence=level).above_chance]
+    return above or list(range(len(successes)))
+
+
+def cross_fitted_advantage(successes: Sequence[Success]) -> tuple[float, bool]:
     """Largest of several advantages, chosen on one half of the plays and estimated on the other.
 
     The largest of many noisy estimates is biased upwards: without any leakage, its mean is above 0. Plays are
-    therefore split into even and odd ones. The largest advantage on either half names an attack, whose advantage is
-    taken from the other half; both are averaged over their plays. The mean is then at most the true largest advantage.
-    A single play, or attacks with different numbers of plays, leave the largest estimate.
+    therefore split into even and odd ones. Each half names an attack: that of the largest advantage, among those above
+    chance level if there are any. Its advantage is taken from the other half; both are averaged over their plays. The
+    mean is then at most the true largest advantage.
 
     Parameters
     ----------
     successes : sequence of Success
         Successes of the attacks on one defense; at least one.
 
+    Returns
+    -------
+    advantage : float
+        The estimate.
+    unbiased : bool
+        Whether the choice leaves it unbiased. A single play, or attacks that were measured in different plays, leave
+        the largest advantage of those above chance level. A single attack is no choice.
+
     References
     ----------
     Chernozhukov and others (2018), Double/debiased machine learning, for cross-fitting.
     """
-    if not can_be_cross_fitted(successes):
-        return max(success.advantage for success in successes)
-    by_play = np.array([[advantage(rate, success.chance) for rate in success.rates] for success in successes])
-    even = np.arange(by_play.shape[1]) % 2 == 0
-    best = [int(by_play[:, half].mean(axis=1).argmax()) for half in (even, ~even)]
+    largest = max(successes[position].advantage for position in _eligible(successes))
+    plays = {(success.plays, len(success.rates)) for success in successes}
+    if len(successes) == 1 or len(plays) > 1 or len(successes[0].rates) < 2:
+        return largest, len(successes) == 1
+    halves = [[success.of_plays(slice(start, None, 2)) for success in successes] for start in (0, 1)]
+    if any(success.chance >= 1 for half in halves for success in half):
+        return largest, False
+    best = [max(_eligible(half), key=lambda position: half[position].advantage) for half in halves]
     if best[0] == best[1]:
-        return successes[best[0]].advantage
-    return float((by_play[best[0], ~even].sum() + by_play[best[1], even].sum()) / even.size)
-
-
-def can_be_cross_fitted(successes: Sequence[Success]) -> bool:
-    """Whether all attacks were measured on the same number of plays, and on more than one."""
-    plays = {len(success.rates) for success in successes}
-    return len(plays) == 1 and plays != {1}
+        return successes[best[0]].advantage, True
+    judged = (halves[0][best[1]].advantage, halves[1][best[0]].advantage)
+    return float(np.average(judged, weights=[len(half[0].rates) for half in halves])), True
 
 
 def _smallest(releases: Sequence[Result], names: Sequence[str]) -> dict[str, float]:

@@ -62,7 +62,8 @@ class WorstAttack(BoundedAttack):
         Number of attacks that were played.
     sure_upper : float
         Upper bound of the same, however plays vary (`leaderboard.statistics.play_bounds.sure_upper`). The bounds of all
-        settings of the scenario and variant hold together with the same probability.
+        settings of the scenario and variant hold together with the same probability. It is 1 if anything failed, since
+        what failed was not seen.
     sure_level : float
         Confidence level of `sure_upper` for this setting alone.
     plays : int
@@ -160,8 +161,9 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
         utility = pooled_utility([release.values for release in released])
         plays = max(1, max(pair.plays for pair in own))
         goals = in_order({goal for pair in own for goal in pair.successes})
+        failures = sum(result.attack is None or variant_name(result.game) == variant for result in failed)
         sure_level = level_of_each(settings[scenario, variant])
-        worst = {goal: one for goal in goals if (one := _worst(own, (goal,), sure_level)) is not None}
+        worst = {goal: one for goal in goals if (one := _worst(own, (goal,), sure_level, failures)) is not None}
         rows.append(
             Exposure(
                 scenario,
@@ -171,8 +173,8 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
                 "; ".join(sorted({result.guarantee for result in of_setting} - {""})),
                 None if utility is None else utility.headline,
                 worst,
-                worst.get(goals[0]) if len(goals) == 1 else _worst(own, goals, sure_level),
-                sum(result.attack is None or variant_name(result.game) == variant for result in failed),
+                worst.get(goals[0]) if len(goals) == 1 else _worst(own, goals, sure_level, failures),
+                failures,
                 sum(release.seconds for release in released) / max(1, len(released)),
                 sum(pair.seconds for pair in own) / plays,
             )
@@ -180,7 +182,7 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
     return rows
 
 
-def _worst(pairs: Sequence[Pair], goals: Sequence[str], sure_level: float) -> WorstAttack | None:
+def _worst(pairs: Sequence[Pair], goals: Sequence[str], sure_level: float, failures: int) -> WorstAttack | None:
     """The worst attack on a defense among some goals; None if none was measured."""
     outcomes = [
         (pair, success)
@@ -200,7 +202,8 @@ def _worst(pairs: Sequence[Pair], goals: Sequence[str], sure_level: float) -> Wo
         success.advantage,
         upper=max(upper_advantage(success, LEVEL, len(outcomes)) for _, success in outcomes),
         attacks=len({(pair.attack, canonical(pair.attack_parameters)) for pair, _ in outcomes}),
-        sure_upper=max(sure_upper(success, sure_level) for _, success in outcomes),
+        # A play that ran out of time may be the one in which the attack succeeds.
+        sure_upper=1.0 if failures else max(sure_upper(success, sure_level) for _, success in outcomes),
         sure_level=sure_level,
         plays=min(len(success.rates) for _, success in outcomes),
     )

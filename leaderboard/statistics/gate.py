@@ -36,7 +36,7 @@ class FewTrials(BoundedAttack):
     advantage, upper : float
         Its advantage, and the upper bound of it.
     trials : int
-        Number of its trials over all plays.
+        Number of its trials over all plays; plays that differ in it count as their harmonic mean.
     """
 
     trials: int

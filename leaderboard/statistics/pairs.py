@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import hypot
+from statistics import harmonic_mean
 from typing import Any
 
 import numpy as np
@@ -33,18 +34,22 @@ class Success:
     rates : tuple of float
         Success rate of each play.
     trials : int
-        Number of rows or persons of which a play's rate is a share.
+        Number of rows or persons of which a play's rate is a share. If plays differ in it, it is the harmonic mean, by
+        which the mean rate of independent trials varies.
     chance : float
         Chance level: the success rate of guessing, below 1.
     control_trials : int or None
-        Number of persons per play in the control group, on whom `chance` is the same attack's success rate; None if
+        The same number of persons in the control group, on whom `chance` is the same attack's success rate; None if
         `chance` is known exactly.
     confidence : float
         Confidence level of the interval.
     control_rates : tuple of float
-        Success rate of the same attack on the control group in each play; empty if `chance` is known exactly.
+        Chance level of each play, such as the success rate of the same attack on the control group; empty if it is
+        known and the same in all plays.
     shared_effect : float
         Design effect that all pairs of the goal share (`leaderboard.statistics.pairs.design_effects`), at least 1.
+    plays : tuple of int
+        Number of each play, by which attacks are known to share their plays.
     """
 
     goal: str
@@ -55,6 +60,7 @@ class Success:
     confidence: float = 0.95
     control_rates: tuple[float, ...] = ()
     shared_effect: float = 1.0
+    plays: tuple[int, ...] = ()
 
     @cached_property
     def rate(self) -> Estimate:
@@ -85,6 +91,12 @@ class Success:
             return rate.low > self.chance
         control = self._pooled(self.chance, self.control_trials / effect)
         return rate.value - control.value > hypot(rate.value - rate.low, control.high - control.value)
+
+    def of_plays(self, chosen: slice) -> Success:
+        """The success in some of the plays; a chance level that is known stays as it is."""
+        controls = self.control_rates[chosen]
+        chance = float(np.mean(controls)) if controls else self.chance
+        return replace(self, rates=self.rates[chosen], chance=chance, control_rates=controls, plays=self.plays[chosen])
 
     def _pooled(self, rate: float, trials: float) -> Estimate:
         total = max(1, round(trials * len(self.rates)))
@@ -494,24 +506,32 @@ def pair_of(trials: Sequence[Result]) -> Pair:
 def _success(trials: Sequence[Result], goal: str) -> Success | None:
     """Success over the plays that measured it; None if no play did, or if guessing always succeeds."""
     measured = [
-        score
+        (trial.play, score)
         for trial in trials
         if (score := trial.scores.get(goal)) is not None and score.rate is not None and score.chance is not None
     ]
     if not measured:
         return None
-    chance = _mean([score.chance for score in measured if score.chance is not None])
+    plays, scores = zip(*measured, strict=True)
+    chances = tuple(score.chance for score in scores)
+    chance = _mean(chances)
     if chance >= 1:
         return None
-    controls = [score.control_trials for score in measured if score.control_trials is not None]
+    controls = [score.control_trials for score in scores if score.control_trials is not None]
     return Success(
         goal,
-        tuple(score.rate for score in measured if score.rate is not None),
-        max(1, round(_mean([score.trials for score in measured]))),
+        tuple(score.rate for score in scores),
+        _equivalent([score.trials for score in scores]),
         chance,
-        max(1, round(_mean(controls))) if controls else None,
-        control_rates=tuple(score.chance for score in measured if score.chance is not None) if controls else (),
+        _equivalent(controls) if controls else None,
+        control_rates=chances if controls or len(set(chances)) > 1 else (),
+        plays=plays,
     )
+
+
+def _equivalent(trials: Sequence[int]) -> int:
+    """Number of trials of each play by which a mean rate over plays would vary as it does: the harmonic mean."""
+    return max(1, round(harmonic_mean(trials)))
 
 
 def _measures(trials: Sequence[Result]) -> dict[str, float]:

@@ -17,6 +17,22 @@ IF_PLAYS_VARY = "if plays vary as they did here"
 """Condition of the intervals over plays."""
 
 
+def plays_condition(fewest: int) -> str:
+    """Condition of intervals over plays, with what a single play does not show.
+
+    Parameters
+    ----------
+    fewest : int
+        Fewest plays of an interval.
+
+    Examples
+    --------
+    >>> plays_condition(14), plays_condition(1)
+    ('if plays vary as they did here', 'if plays vary as they did here, which one play does not show')
+    """
+    return IF_PLAYS_VARY if fewest > 1 else f"{IF_PLAYS_VARY}, which one play does not show"
+
+
 def how_met(plays: int, *, sure: bool) -> str:
     """How a bound is met.
 
@@ -134,8 +150,8 @@ def sure_upper(success: Success, level: float) -> float:
     Let rᵢ and cᵢ be the rates of play i, with means R and C, and A = (R - C) / (1 - C) the advantage. If A is at least
     b, then Yᵢ = (1 - rᵢ) / (1 - b) + cᵢ is at least 0 with a mean of at most 1. By Markov's inequality, the product of
     the Yᵢ of n plays reaches 1 / (1 - level) with a probability of at most 1 - level. The bound is the smallest b for
-    which it does. With a known chance level c, Yᵢ is (1 - rᵢ) / ((1 - b) (1 - c)). The bound is then 1 - α^(1/n) G / (1
-    - c), with α = 1 - level and the geometric mean G of the 1 - rᵢ. The product is the wealth of who bets on small
+    which it does. With one known chance level c, Yᵢ is (1 - rᵢ) / ((1 - b) (1 - c)). The bound is then 1 - α^(1/n) G /
+    (1 - c), with α = 1 - level and the geometric mean G of the 1 - rᵢ. The product is the wealth of who bets on small
     advantages.
 
     References
@@ -153,7 +169,7 @@ def sure_upper(success: Success, level: float) -> float:
     """
     failures = 1 - np.asarray(success.rates)
     needed = -log(1 - level)
-    if success.control_trials is not None:
+    if success.control_trials is not None or success.control_rates:
         return _betting_bound(failures, np.asarray(success.control_rates or success.chance), needed)
     if not failures.all():
         return 1.0

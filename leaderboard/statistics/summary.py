@@ -28,7 +28,7 @@ from leaderboard.results.goals import goal_words, in_order
 from leaderboard.results.result import grouped_by
 from leaderboard.statistics.exposure import useful
 from leaderboard.statistics.pairs import variant_name
-from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, LEVEL, clean_plays, level_of_each
+from leaderboard.statistics.play_bounds import LEVEL, clean_plays, level_of_each, plays_condition
 
 # Usefulness of attacks: how often each is the worst, and what would be missed without it.
 
@@ -332,10 +332,11 @@ def _left(settings: Sequence[Exposure], goal: str | None, ranks: dict[str, MeanR
     ]
     columns = ("family", *(f"at most {number(bound)}" for bound in BOUNDS), *(() if ranks is None else ("mean rank",)))
     words = "all goals" if goal is None else goal_words(goal)
+    fewest = min((worst.plays for one in settings if (worst := one.worst(goal)) is not None), default=1)
     note = (
         f"Best utility among settings whose worst advantage ({words}) is at most the bound in these plays: at the "
-        f"upper end of its {LEVEL:.0%} interval, {IF_PLAYS_VARY}. {sure_note(settings)} –: no setting is shown to meet "
-        "the bound. n/a: nothing to find. "
+        f"upper end of its {LEVEL:.0%} interval, {plays_condition(fewest)}. {sure_note(settings)} –: no setting is "
+        "shown to meet the bound. n/a: nothing to find. "
     )
     if ranks is not None:
         note += "Mean rank: over data sets and goals, by utility x (1 - worst advantage), with its interval over plays."

@@ -76,7 +76,7 @@ def test_a_first_cell_is_no_argument_of_the_line_break_above(cell):
 def test_a_board_is_a_table_with_caption_units_and_label():
     text = latex_board(rank(played(0)))
     assert "\\caption{bank, decoys=hard. Utility, success, chance, advantage and score: shares of 1. 20" in text
-    assert "95 \\% intervals across plays.}" in text
+    assert "95 \\% intervals across plays, if plays vary as they did here.}" in text
     assert "\\label{tab:bank-decoys-hard}" in text
     body = text[text.index("\\midrule") : text.index("\\bottomrule")]
     columns = len(HEADERS)
@@ -222,7 +222,7 @@ def one_goal(results):
 def test_intervals_are_shown_where_there_is_room_and_else_the_caption_says_where_they_are():
     few = latex_matrix(matrix(one_goal(long_results(LONG_DEFENSES[:4], LONG_ATTACKS[:3]))))
     assert re.search(r"\.08 \[|\.08\\\\\{\}\[", few)
-    assert "[low, high]: 95 \\% intervals across plays" in few
+    assert "[low, high]: 95 \\% intervals across plays, if plays vary as they did here" in few
     many = latex_matrix(matrix(one_goal(long_results())))
     assert "The CSV form of the matrix has the 95 \\% intervals" in many
 
