@@ -111,7 +111,7 @@ def individual_risk(
     >>> from metrics import individual_risk
     >>> frame = pd.DataFrame({"job": ["cook", "cook", "pilot"]})
     >>> individual_risk(frame, ["job"], np.array([10, 40, 100])).round(4)
-    array([0.0364, 0.0364, 0.0465])
+    array([0.0361, 0.0361, 0.0465])
     """
     refuse_rows(
         ~(np.isfinite(weights) & (weights > 0)), lambda row: f"row {row}: the weight must be a finite number above 0"

@@ -45,7 +45,8 @@ def _show_export(name: str) -> None:
     assert inspect.isclass(export) or inspect.isfunction(export)  # noqa: S101 (look_up returns nothing else)
     signature = inspect.signature(export)
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
-    echo(f"{export.__name__}{signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)}", bold=True)
+    shown = name if ":" in name else export.__name__
+    echo(f"{shown}{signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)}", bold=True)
     # A class without a docstring would show that of its base class.
     echo(f"\n{inspect.cleandoc(export.__doc__ or 'It has no docstring.')}\n")
     if called := vars(export).get("called"):
