@@ -353,8 +353,8 @@ def plays_text(rows: Sequence[Row]) -> str:
 def board_notes(rows: Sequence[Row]) -> str:
     """Lines below a board: its plays, and what its marks mean."""
     notes = [
-        f"{counted(plays_text(rows), 'complete play')}; ★: on the Pareto front; "
-        f"± and [low, high]: 95 % intervals across plays, {plays_condition(min(row.plays for row in rows))}"
+        f"{counted(plays_text(rows), 'complete play')}; ★: on the Pareto front",
+        f"± and [low, high]: 95 % intervals across plays, {plays_condition(min(row.plays for row in rows))}",
     ]
     if len({row.rank for row in rows if row.rank}) < sum(row.rank is not None for row in rows):
         notes.append("a rank with a letter: equal scores")
