@@ -23,6 +23,7 @@ from .diversity import enhanced_beta_likeness as enhanced_beta_likeness
 # Re-identification risk and population uniques
 from .risk import ReidentificationRisk as ReidentificationRisk
 from .risk import group_risk as group_risk
+from .risk import individual_risk as individual_risk
 from .risk import journalist_risk as journalist_risk
 from .risk import marketer_risk as marketer_risk
 from .risk import prosecutor_risk as prosecutor_risk

@@ -307,7 +307,9 @@ def joint_counts(
         # Short integers are divided faster.
         size = sizes[name]
         kind = np.min_scalar_type(max(size, int(rest.max(initial=0))))
-        before = rest.astype(kind) // kind.type(size)
+        # All are of one kind, since signed and unsigned integers together become floats, which round large keys.
+        rest = rest.astype(kind)
+        before = rest // kind.type(size)
         digits[name] = (rest - before * kind.type(size)).astype(np.min_scalar_type(size))
         rest = numbered[name][before] if name in numbered else before
     return {name: digits[name] for name in columns}, counts

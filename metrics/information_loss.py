@@ -11,9 +11,7 @@ from metrics.classes import require_columns, sizes_in
 from metrics.columns import CategoricalCells, Cells, Domain, Floats, Integers, NumericCells, read_cells, require
 
 
-def normalized_certainty_penalty(
-    released: pd.DataFrame, domains: Mapping[str, Domain], *, weights: Integers | None = None
-) -> float:
+def normalized_certainty_penalty(released: pd.DataFrame, domains: Mapping[str, Domain]) -> float:
     """Normalized certainty penalty: mean share of the domain that a cell covers, in [0, 1].
 
     The penalty of an interval is its width relative to the domain's, that of a set of u among d categories u / d. A
@@ -25,8 +23,6 @@ def normalized_certainty_penalty(
         Released cells.
     domains : mapping of str to Domain
         The columns to measure, with the domains of their original values.
-    weights : ndarray of int, shape (n,), optional
-        Number of records that each row stands for; by default one.
 
     Raises
     ------
@@ -37,7 +33,7 @@ def normalized_certainty_penalty(
     ----------
     Xu, Wang, Pei, Wang, Shi and Fu (2006), Utility-based anonymization using local recoding, section 2.
     """
-    return _mean_loss(released, domains, certainty_penalties, weights)
+    return _mean_loss(released, domains, certainty_penalties)
 
 
 def certainty_penalties(cells: Cells) -> Floats:
@@ -119,7 +115,6 @@ def _mean_loss(
     released: pd.DataFrame,
     domains: Mapping[str, Domain],
     loss: Callable[[Cells], Floats],
-    weights: Integers | None = None,
 ) -> float:
     """Mean over rows and columns of a loss of distinct cells; ``*`` counts 1."""
     require(
@@ -130,5 +125,5 @@ def _mean_loss(
     total = 0.0
     for name, domain in domains.items():
         cells = read_cells(released[name], domain)
-        total += float(np.average(np.where(cells.suppressed, 1.0, loss(cells))[cells.codes], weights=weights))
+        total += float(np.average(np.where(cells.suppressed, 1.0, loss(cells))[cells.codes]))
     return total / len(domains)

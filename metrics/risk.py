@@ -83,6 +83,71 @@ def prosecutor_of_sizes(sizes: SizeCounts, threshold: float = 0.2) -> Reidentifi
     return _summary(1 / sizes.sizes, sizes.sizes * sizes.counts, threshold)
 
 
+def individual_risk(
+    frame: pd.DataFrame, quasi_identifiers: Sequence[str], weights: Floats, *, classes: Integers | None = None
+) -> Floats:
+    """Individual risk of each record of a sample survey, by Benedetti and Franconi, shape (n,).
+
+    Parameters and errors are those of `prosecutor_risk`.
+
+    Parameters
+    ----------
+    weights : ndarray of float, shape (n,)
+        Survey weights: the number of people of the population that each record stands for, above 0.
+
+    Raises
+    ------
+    ValueError
+        If a weight is not a finite number above 0.
+
+    References
+    ----------
+    Benedetti and Franconi (1998), Statistical and technological solutions for controlled data dissemination; Templ,
+    Kowarik and Meindl (2015), Statistical disclosure control for micro-data using the R package sdcMicro.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from metrics import individual_risk
+    >>> frame = pd.DataFrame({"job": ["cook", "cook", "pilot"]})
+    >>> individual_risk(frame, ["job"], np.array([10, 40, 100])).round(4)
+    array([0.0364, 0.0364, 0.0465])
+    """
+    refuse_rows(
+        ~(np.isfinite(weights) & (weights > 0)), lambda row: f"row {row}: the weight must be a finite number above 0"
+    )
+    groups = equivalence_classes(frame, quasi_identifiers) if classes is None else classes
+    risks = individual_of_sizes(np.bincount(groups), np.bincount(groups, weights).astype(float))
+    return np.asarray(risks[groups])
+
+
+def individual_of_sizes(own: Integers, everybody: Floats) -> Floats:
+    """Individual risk of the records of each class, shape (classes,).
+
+    Parameters
+    ----------
+    own : ndarray of int, shape (classes,)
+        Number of records f of each class in the sample.
+    everybody : ndarray of float, shape (classes,)
+        Sum of their weights, which estimates the size of the class in the population; at least f is taken.
+
+    Notes
+    -----
+    The size F of the class in the population is negative binomial given f, with p = f / sum of weights. The risk is the
+    mean of 1 / F. With q = 1 - p it is (p/q) log(1/p) for f = 1, and p/q - (p/q)^2 log(1/p) for f = 2. From f = 3 it is
+    p / (f - q), as sdcMicro computes it by default. This is an upper bound by Jensen's inequality, since the mean of
+    (f - 1) / (F - 1) is p.
+    """
+    p = np.minimum(own / np.maximum(everybody, own), 1.0)
+    q = 1 - p
+    # At p = 1, the whole class is in the sample.
+    odds = np.divide(p, q, out=np.zeros_like(p), where=q > 0)
+    alone = np.where(q > 0, -odds * np.log(p), 1.0)
+    # Digits would cancel where p is near 1; there the series in q is exact.
+    pair = np.where(q > 1e-4, odds + odds**2 * np.log(p), 0.5 - q / 3)
+    return np.asarray(np.select([own == 1, own == 2], [alone, pair], p / (own - q)))
+
+
 def journalist_risk(
     frame: pd.DataFrame, population: pd.DataFrame, quasi_identifiers: Sequence[str], *, threshold: float = 0.2
 ) -> ReidentificationRisk:

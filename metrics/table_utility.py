@@ -44,6 +44,12 @@ def headline_utility(scores: Mapping[str, float | None]) -> tuple[float, dict[st
     return float(np.mean([value for value in components.values() if value is not None])), components
 
 
+def ordered_utility(components: Mapping[str, float | None]) -> float:
+    """Mean of signed components, clipped at 0; if all are at most 0, their mean, so that poor releases stay ordered."""
+    values = np.array([value for value in components.values() if value is not None])
+    return float(np.maximum(values, 0).mean() or values.mean())
+
+
 QUERIES = 200
 LEAST_SCALE = 0.25
 """Least share of the distance between floor and 1 that is the full measure of associations."""
@@ -76,6 +82,8 @@ class TableUtility:
     reference : Profile, optional
         Counts of the whole table, where `original` holds rows of it, drawn at random without replacement. The noise of
         associations is then that of these rows times their share of all rows, since it falls with their number.
+    signed : bool
+        Whether components below the floor are negative instead of 0, so that such releases stay ordered.
 
     Raises
     ------
@@ -105,10 +113,12 @@ class TableUtility:
         rng: Generator,
         *,
         reference: Profile | None = None,
+        signed: bool = False,
     ) -> None:
         require(len(original) != 0, "the original table is empty; utility needs at least one record")
         self.domains = dict(domains)
         self.target = target
+        self.signed = signed
         self.original = original_profile(original, self.domains)
         self.queries = RangeQueries.random(self.domains, QUERIES, rng)
         # Generators of their own, so that the queries' generator goes on as before.
@@ -211,7 +221,7 @@ class TableUtility:
             if name not in self._measurable
             else float(_same_rows(self.original, drawn))
             if is_whole and self.floor[name] == 1
-            else anchored(measure(table), self.floor[name], self.full[name])
+            else anchored(measure(table), self.floor[name], self.full[name], signed=self.signed)
             for name, measure in self._measures.items()
         }
         return {**components, **self._classifier(self._auc(drawn))}
@@ -263,8 +273,13 @@ def _same_rows(original: Profile, released: Profile) -> bool:
     return np.array_equal(first, second)
 
 
-def anchored(value: float, floor: float, full: float = 1.0) -> float:
-    """Rescale a measure so that `floor` becomes 0 and `full` 1, clipped to [0, 1]; if floor is 1, only 1 stays 1."""
+def anchored(value: float, floor: float, full: float = 1.0, *, signed: bool = False) -> float:
+    """Rescale a measure so that `floor` becomes 0 and `full` 1, clipped to [0, 1]; if floor is 1, only 1 stays 1.
+
+    A signed result falls from 0 at the floor to -1 for a measure of 0.
+    """
+    if signed and value < floor:
+        return value / floor - 1
     return float(np.clip((value - floor) / (full - floor), 0, 1)) if floor < full else float(value >= 1)
 
 

@@ -77,6 +77,8 @@ class BayesInference(Attack):
     ['flu', 'cold']
     """
 
+    called = ("Bayesian inference",)
+
     goal = "attribute"
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:

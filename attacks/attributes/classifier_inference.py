@@ -41,6 +41,8 @@ class ClassifierInference(Attack):
     data: anonymisation groundhog day, section 5 (attribute inference with a control group).
     """
 
+    called = ("ML inference",)
+
     goal = "attribute"
 
     def __init__(self, *, trees: int = 50) -> None:

@@ -42,6 +42,8 @@ class CompositionAttack(Attack):
     Ganta, Kasiviswanathan and Smith (2008), Composition attacks and auxiliary information in data privacy.
     """
 
+    called = ("Composition attack", "Intersection attack")
+
     goal = "attribute"
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:

@@ -51,6 +51,8 @@ class DeFinetti(Attack):
     Kifer (2009), Attacks on privacy and deFinetti's theorem; Cormode (2011), Personal privacy vs population privacy.
     """
 
+    called = ("deFinetti attack", "Definetti")
+
     goal = "attribute"
 
     def __init__(self, *, rounds: int = 20) -> None:

@@ -40,6 +40,8 @@ class Downcoding(Attack):
     for shares in integers (Webster's method, whose list for n rows begins that for n + 1).
     """
 
+    called = ("Downcoding",)
+
     goal = "downcoding"
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:

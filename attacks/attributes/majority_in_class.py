@@ -25,6 +25,8 @@ class NearestRowInference(ClassInference):
     section 4.3; Article 29 Data Protection Working Party (2014), Opinion 05/2014 on anonymisation techniques.
     """
 
+    called = ("Attribute inference", "AIA", "Anonymeter inference")
+
     def claims(self, matching: ReleasedClasses) -> ValueClaims:
         """Claim the values of each target's nearest rows."""
         counts = matching.near_counts
@@ -56,6 +58,8 @@ class Skewness(ClassInference):
     ----------
     Li, Li and Venkatasubramanian (2007), t-closeness, section 3.
     """
+
+    called = ("Skewness attack",)
 
     def __init__(self, *, distance: float = 0.2) -> None:
         self.distance = check_real("distance", distance, low=0, high=1)
@@ -104,6 +108,8 @@ class Homogeneity(ClassInference):
     >>> claims.about.tolist(), claims.values["illness"].tolist()
     ([0], ['flu'])
     """
+
+    called = ("Homogeneity attack",)
 
     def claims(self, matching: ReleasedClasses) -> ValueClaims:
         """Claim the values of targets in homogeneous classes."""

@@ -50,6 +50,8 @@ class Minimality(Attack):
     Wong, Fu, Wang and Pei (2007), Minimality attack in privacy preserving data publishing, sections 3 and 4.
     """
 
+    called = ("Minimality attack",)
+
     goal = "attribute"
 
     def __init__(self, *, l: int = 2, worlds: int = 400) -> None:  # noqa: E741 (the field's own name for it)

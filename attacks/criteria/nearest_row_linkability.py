@@ -82,6 +82,8 @@ class NearestRowLinkability(Attack):
     section 4.2.
     """
 
+    called = ("Linkability", "Anonymeter linkability")
+
     goal = "linkability"
 
     def __init__(self, *, neighbours: int = 1) -> None:

@@ -54,6 +54,8 @@ class UnivariateSinglingOut(Attack):
     [1, 1, 1, 1, 1, 1]
     """
 
+    called = ("Univariate singling out", "Anonymeter univariate")
+
     goal = "singling_out"
 
     def __init__(self, *, predicates: int = 200) -> None:
@@ -92,6 +94,8 @@ class MultivariateSinglingOut(Attack):
     ----------
     Giomi, Boenisch, Wehmeyer and Tasnádi (2023), section 4.1.
     """
+
+    called = ("Multivariate singling out", "Anonymeter multivariate")
 
     goal = "singling_out"
 

@@ -121,6 +121,8 @@ class ExpectationMaximizationLinkage(Linkage):
     Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm.
     """
 
+    called = ("EM linkage", "EM", "Expectation maximization")
+
     def __init__(self, *, iterations: int = 12, sharpness: float = 100.0) -> None:
         self.iterations = check_integer("iterations", iterations, low=1)
         self.sharpness = check_real("sharpness", sharpness, low=0, open_low=True)

@@ -271,6 +271,8 @@ class FellegiSunter(Attack):
     record linkage techniques, chapter 9; de Bruin (2019), Python Record Linkage Toolkit.
     """
 
+    called = ("Fellegi-Sunter", "Probabilistic record linkage", "PRL")
+
     def __init__(self, *, classifier: str = "ecm", near: int = 5, far: int = 10, tolerance: float = 1e-2) -> None:
         self.classifier = check_choice("classifier", classifier, CLASSIFIERS)
         self.near = check_integer("near", near, low=1)

@@ -62,6 +62,8 @@ class NearestNeighbour(Attack):
     array([1, 0])
     """
 
+    called = ("Nearest neighbour", "Distance-based record linkage", "DBRL", "kNN", "k-NN")
+
     def __init__(self, *, metric: str = "gower") -> None:
         self.metric = check_choice("metric", metric, METRICS)
 

@@ -66,6 +66,8 @@ class ScoreboardDeanonymization(Attack):
     Narayanan and Shmatikov (2008), Robust de-anonymization of large sparse datasets, section 5 (Scoreboard-RH).
     """
 
+    called = ("Scoreboard", "Narayanan-Shmatikov")
+
     goal = "deanonymization"
 
     def __init__(

@@ -33,6 +33,8 @@ class SweeneyJoin(Attack):
     hospital visits to the voter list of Cambridge, Massachusetts, by ZIP code, birth date and sex.
     """
 
+    called = ("Sweeney's join", "Register linkage")
+
     def __init__(self, *, depth: int = 10) -> None:
         self.depth = check_integer("depth", depth, low=1)
 

@@ -55,6 +55,8 @@ class DensityRatioMembership(CalibratedMembership):
     overfitting detection (DOMIAS).
     """
 
+    called = ("DOMIAS",)
+
     def __init__(self, *, bandwidth: float | None = None, rounds: int = 6) -> None:
         if bandwidth is not None:
             check_real("bandwidth", bandwidth, low=0, open_low=True)

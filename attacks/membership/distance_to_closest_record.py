@@ -98,6 +98,8 @@ class DistanceToClosestRecord(CalibratedMembership):
     True
     """
 
+    called = ("DCR", "Distance to closest record")
+
     def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
         """Mean log-distance to the reference tables minus the log-distance to the release."""
         own = _closest(release, knowledge)

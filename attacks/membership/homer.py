@@ -34,6 +34,8 @@ class Homer(CalibratedMembership):
     Homer and others (2008), Resolving individuals contributing trace amounts of DNA to highly complex mixtures.
     """
 
+    called = ("Homer", "Homer's attack")
+
     def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
         """Homer's statistic of each candidate."""
         return marginal_scores(release, tables, knowledge, homer_scores)

@@ -81,6 +81,8 @@ class LikelihoodRatioAttack(ShadowLogitMembership):
     Algorithm 1 and section VI-C for the shared variance.
     """
 
+    called = ("LiRA", "Online LiRA")
+
     def pool(self, knowledge: Knowledge) -> tuple[Microdata, int]:
         """The candidates; each model is trained on half of them."""
         return candidates_as_people(knowledge), len(knowledge.candidates) // 2
@@ -109,6 +111,8 @@ class OfflineLikelihoodRatioAttack(ShadowLogitMembership):
     Carlini, Chien, Nasr, Song, Terzis and Tramèr (2022), Membership inference attacks from first principles, section
     V-B and equation 4.
     """
+
+    called = ("Offline LiRA",)
 
     def pool(self, knowledge: Knowledge) -> tuple[Microdata, int]:
         """The attacker's own people; each training set is half as large as the set of candidates."""

@@ -39,6 +39,8 @@ class LocalLikelihoodMembership(Attack):
     Ward, Wang and Cheng (2025), Privacy auditing synthetic data release through local likelihood attacks (Gen-LRA).
     """
 
+    called = ("Gen-LRA",)
+
     goal = "membership"
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:

@@ -53,6 +53,8 @@ class LossThreshold(ConfidenceMembership):
     overfitting, section 3.
     """
 
+    called = ("Loss threshold", "Yeom", "LOSS attack")
+
     def scores(self, model: Classifier, knowledge: Knowledge, rng: Generator) -> Floats:
         """Log-probability of each candidate's own class."""
         probability = own_class_probability(model, knowledge.candidates)

@@ -245,6 +245,8 @@ class MarginalMembership(Attack):
     Allard (2023), SNAKE challenge: sanitization algorithms under attack.
     """
 
+    called = ("MAMA-MIA",)
+
     goal = "membership"
 
     def __init__(self, *, rounds: int = 6) -> None:

@@ -58,6 +58,8 @@ class RMIA(ConfidenceMembership):
     Zarifzadeh, Liu and Shokri (2024), Low-cost high-power membership inference attacks, section 3 and appendix B.2.2.
     """
 
+    called = ("RMIA", "Relative membership inference attack")
+
     def __init__(self, *, references: int = 2, offline: bool = True, scaling: float = 0.3, gamma: float = 1.0) -> None:
         self.offline = check_boolean("offline", offline)
         self.references = check_integer("references", references, low=1 if offline else 2)

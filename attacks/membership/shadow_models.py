@@ -33,6 +33,8 @@ class ShadowModels(ConfidenceMembership):
     Shokri, Stronati, Song and Shmatikov (2017), Membership inference attacks against machine learning models.
     """
 
+    called = ("Shadow models",)
+
     def __init__(self, *, shadows: int = 8) -> None:
         self.shadows = check_integer("shadows", shadows, low=1)
 

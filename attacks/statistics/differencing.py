@@ -43,6 +43,8 @@ class Differencing(StatisticalDisclosure):
     [90.0]
     """
 
+    called = ("Differencing attack",)
+
     def secrets(self, session: QuerySession, knowledge: StatisticsKnowledge, rng: Generator) -> list[Floats | None]:
         """Ask each distinct query once."""
         queries = {query for target in knowledge.targets for query in target.queries}

@@ -46,6 +46,8 @@ class Reconstruction(StatisticalDisclosure):
     Dwork, McSherry and Talwar (2007), The price of privacy and the limits of LP decoding.
     """
 
+    called = ("Dinur-Nissim", "Linear reconstruction")
+
     def __init__(self, *, queries_per_person: int = 4, solver: str = "least_squares") -> None:
         self.queries_per_person = check_integer("queries_per_person", queries_per_person, low=1)
         self.solver = check_choice("solver", solver, SOLVERS)

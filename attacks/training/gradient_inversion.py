@@ -86,6 +86,8 @@ class GradientInversion(Attack):
     label leakage (labels); Kariyappa et al. (2023), Cocktail party attack (batches as mixtures).
     """
 
+    called = ("Gradient inversion",)
+
     kind = "training"
     goal = "reconstruction"
 

@@ -26,6 +26,10 @@ class CodedTexts:
     codes: NDArray[np.intp]
     texts: tuple[str, ...]
 
+    def take(self, rows: NDArray[np.bool_]) -> CodedTexts:
+        """The same column of some rows."""
+        return CodedTexts(self.codes[rows], self.texts)
+
 
 @dataclass(frozen=True)
 class ColumnTable:
@@ -52,3 +56,17 @@ class ColumnTable:
 
     def __getitem__(self, name: str) -> Floats | CodedTexts:
         return self.by_name[name]
+
+    def take(self, rows: NDArray[np.bool_]) -> ColumnTable:
+        """The same columns of some rows.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, shape (n,)
+            Which rows are taken.
+        """
+        taken = {
+            name: column.take(rows) if isinstance(column, CodedTexts) else column[rows]
+            for name, column in self.by_name.items()
+        }
+        return ColumnTable(taken, int(rows.sum()))

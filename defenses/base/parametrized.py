@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from metrics.columns import Given, refuse, refuse_any
 
@@ -14,6 +14,14 @@ class Parametrized:
     A constructor takes keyword-only arguments and stores each unchanged under its own name. It checks whatever does not
     depend on records, and raises `ValueError` naming the parameter.
     """
+
+    called: ClassVar[tuple[str, ...]] = ()
+    """Names by which the field knows the class itself, the one to be shown first."""
+
+    @classmethod
+    def shown_name(cls) -> str:
+        """The name by which the field knows the class, by default its own."""
+        return next(iter(vars(cls).get("called", ())), cls.__name__)
 
     @classmethod
     def parameter_names(cls) -> tuple[str, ...]:

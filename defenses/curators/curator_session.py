@@ -112,15 +112,28 @@ class CuratorSession(AccountedSession):
         Gives the mechanism, the shares and the neighbours.
     account : Account
         Account of the costs.
+    rows : int
+        Largest number of rows of a person, whom costs are about: noise is that of one row at a smaller cost.
 
     Raises
     ------
     ValueError
         If the account's epsilon exceeds the curator's, its kind does not fit the curator's noise, or its budget
         holds only for costs fixed in advance.
+
+    Notes
+    -----
+    A mechanism with epsilon / g for one row has epsilon for the g rows of a person; with rho / g^2 it has rho.
+
+    References
+    ----------
+    Dwork and Roth (2014), The Algorithmic Foundations of Differential Privacy, theorem 2.2; Bun and Steinke (2016),
+    Concentrated Differential Privacy, proposition 1.9.
     """
 
-    def __init__(self, records: Microdata, rng: Generator, curator: SessionTerms, account: Account) -> None:
+    def __init__(
+        self, records: Microdata, rng: Generator, curator: SessionTerms, account: Account, *, rows: int = 1
+    ) -> None:
         refuse(
             curator.mechanism == "gaussian" and not isinstance(account, ConcentratedAccountant),
             f"account must be a ConcentratedAccountant for Gaussian noise, got {type(account).__name__}",
@@ -138,6 +151,7 @@ class CuratorSession(AccountedSession):
         )
         super().__init__(records, rng, account)
         self._curator = curator
+        self._rows = rows
         self._lock = threading.Lock()
 
     def answer(self, query: Query, epsilon: float | None = None) -> Answer:
@@ -232,7 +246,9 @@ class CuratorSession(AccountedSession):
 
     def _noise(self, epsilon: float | None) -> AnswerNoise:
         spent, _, rho = self._cost(epsilon)
-        return LaplaceAnswerNoise(spent, self._rng) if rho is None else GaussianAnswerNoise(rho, self._rng)
+        if rho is None:
+            return LaplaceAnswerNoise(spent / self._rows, self._rng)
+        return GaussianAnswerNoise(rho / self._rows**2, self._rng)
 
     def _cost(self, epsilon: float | None) -> Cost:
         curator = self._curator

@@ -1,4 +1,4 @@
-"""Curator of a graph under edge or node differential privacy."""
+"""Curator of a graph under edge, node or person differential privacy."""
 
 from __future__ import annotations
 
@@ -16,21 +16,23 @@ from metrics.columns import check_integer, check_real, refuse
 
 
 class GraphCurator(Defense):
-    """Curator of a graph: numbers of edges, degrees and triangles, under edge or node differential privacy.
+    """Curator of a graph: numbers of edges, degrees and triangles, under edge, node or person differential privacy.
 
-    Edge privacy hides whether two persons are friends. Node privacy hides all friendships of a person at once, and so
-    whether the person uses the network. The second needs far more noise. Every attacker who opens the release has a
-    session, and a budget, of its own.
+    Edge privacy hides whether two persons are friends. Node privacy hides all friendships of a person at once; who the
+    persons are, and how many, is public. Person privacy hides whether a person is in the graph at all, and so the
+    number of persons. The last two need far more noise. Every attacker who opens the release has a session, and a
+    budget, of its own.
 
     Parameters
     ----------
     epsilon : float
         Budget of a session; positive.
-    level : {"edge", "node"}
-        What neighbouring graphs differ in: one edge, or any edges of one person. The persons are public.
+    level : {"edge", "node", "person"}
+        What neighbouring graphs differ in: one edge, any edges of one person, or one person, whom one graph lacks with
+        all edges. The persons are public, but at level "person" only who could be in the graph.
     bound : int, optional
-        Public bound of degrees, to which the graph is projected before edges are counted under node privacy. A degree
-        query has a bound of its own.
+        Public bound of degrees, to which the graph is projected before edges are counted, except under edge privacy. A
+        degree query has a bound of its own.
     queries : int
         Number of equal shares of the budget, at least 1. A query without an epsilon of its own costs one share.
 
@@ -45,7 +47,7 @@ class GraphCurator(Defense):
 
     Reads before its noise. Public: the number of persons, who are the declared domain of both columns, the names of the
     columns, the bounds of degrees, and that no person is missing from a pair. Protected: which pairs are joined, and so
-    the number and the order of records.
+    the number and the order of records. At level "person" also who of the declared persons is named by a record.
 
     References
     ----------
@@ -67,7 +69,11 @@ class GraphCurator(Defense):
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon of all answers of a session together."""
-        change = "one pair joined or parted" if self.level == "edge" else "all pairs of one person joined or parted"
+        change = {
+            "edge": "one pair joined or parted",
+            "node": "all pairs of one person joined or parted",
+            "person": "one person in the graph with all pairs, or not in it",
+        }[self.level]
         return Guarantee(
             epsilon=float(self.epsilon), delta=0.0, statement=f"{change}; all answers of one session together"
         )
@@ -123,10 +129,18 @@ class GraphSession(AccountedSession):
         edges, persons = query.graph(self._records)
         self.account.spend(float(share))
         if isinstance(query, EdgeCount):
-            # Projection reduces the noise of nodes only.
-            bound = curator.bound if curator.level == "node" else None
+            # Projection does not reduce the noise of edges.
+            bound = None if curator.level == "edge" else curator.bound
             return float(release_edge_count(edges, persons, self._rng, epsilon=share, level=curator.level, bound=bound))
         if isinstance(query, TriangleCount):
             return float(release_triangle_count(edges, persons, self._rng, epsilon=share, level=curator.level))
-        counts = release_degree_counts(edges, persons, self._rng, epsilon=share, bound=query.bound, level=curator.level)
+        counts = release_degree_counts(
+            edges,
+            persons,
+            self._rng,
+            epsilon=share,
+            bound=query.bound,
+            level=curator.level,
+            absent=query.absent(self._records),
+        )
         return np.asarray(counts, dtype=float)

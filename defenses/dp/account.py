@@ -260,8 +260,7 @@ class Account(ABC):
         """
         check_cost(epsilon, delta, rho)
         with self._lock, contextlib.nullcontext() if self.path is None else alone(self.path):
-            costs = self._costs.copy() if self.path is None else self._costs_on_disk(self.path)
-            costs[float(epsilon), float(delta), None if rho is None else float(rho)] += 1
+            costs = self._costs_with(epsilon, delta, rho)
             if self._exceeds(costs):
                 self.refused += 1
                 raise BudgetSpent(
@@ -282,9 +281,7 @@ class Account(ABC):
         """
         check_cost(epsilon, delta, rho)
         with self._lock:
-            costs = self._costs.copy() if self.path is None else self._costs_on_disk(self.path)
-            costs[float(epsilon), float(delta), None if rho is None else float(rho)] += 1
-            return not self._exceeds(costs)
+            return not self._exceeds(self._costs_with(epsilon, delta, rho))
 
     def spend_parallel(self, costs: Sequence[tuple[float, float]], members: Sequence[ArrayLike]) -> None:
         """Enter the cost of answers on disjoint sets of rows: the largest of their costs.
@@ -337,14 +334,18 @@ class Account(ABC):
         with self._lock:
             return bisect(fits, 0.0, high, steps)[0]
 
-    def _costs_on_disk(self, path: Path) -> Costs:
-        """The costs that the file holds now; ValueError if it belongs to another account."""
-        entries = read_entries(path)
-        require(
-            replace(entries, costs=Counter()) == self._entries(Counter()),
-            f"path: {path} now holds another account, {entries.account} of epsilon {entries.epsilon:g}",
-        )
-        return entries.costs
+    def _costs_with(self, epsilon: float, delta: float, rho: float | None) -> Costs:
+        """The costs as the file holds them now, and one more; ValueError if the file belongs to another account."""
+        if self.path is not None:
+            entries = read_entries(self.path)
+            require(
+                replace(entries, costs=Counter()) == self._entries(Counter()),
+                f"path: {self.path} now holds another account, {entries.account} of epsilon {entries.epsilon:g}",
+            )
+            self._costs = entries.costs
+        costs = self._costs.copy()
+        costs[float(epsilon), float(delta), None if rho is None else float(rho)] += 1
+        return costs
 
     def _entries(self, costs: Costs) -> Entries:
         return Entries(type(self).__name__, float(self.epsilon), float(self.delta), costs, self.about)

@@ -61,6 +61,8 @@ class BinaryTree(PureMechanism):
     [1, 1, 2, 3]
     """
 
+    called = ("Binary tree mechanism", "Tree aggregation")
+
     def __init__(self, *, epsilon: float = 1.0, horizon: int = 1024, sensitivity: int = 1) -> None:
         super().__init__(epsilon=epsilon, sensitivity=sensitivity)
         self.horizon = check_integer("horizon", horizon, low=1)

@@ -7,7 +7,7 @@ further bits of u are drawn and t is computed to as many more bits, until the tw
 
 The thresholds' bits come from decimal arithmetic with a bound on its error. Where the bound does not settle a bit, the
 precision is doubled. So the samples have exactly the stated law, given that the generator's bits are independent and
-fair. (NumPy's PCG64 is not cryptographic: pass a cryptographic generator where an adversary could predict it.)
+fair. NumPy's PCG64 is not cryptographic: where an adversary could predict it, pass a `SystemGenerator`.
 
 References
 ----------
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import decimal
 import math
+import os
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
@@ -28,6 +29,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from metrics.columns import Integers64, Words64
 
@@ -129,6 +131,29 @@ class ExponentialChance(Thresholds):
         rate = context.divide(Decimal(self.rate.numerator), Decimal(self.rate.denominator))
         # e^-x moves by at most x e^-x <= 1 times the relative error of x.
         return [context.exp(-rate)], Decimal(10) ** (2 - context.prec)
+
+
+class SystemGenerator:
+    """Generator that draws uniform integers from the operating system's cryptographic source, and nothing else.
+
+    It takes no seed. The samplers of this module, and the noise made of them, need no other draws.
+    """
+
+    def integers(
+        self, low: int, high: int, size: int | tuple[int, ...], dtype: type = np.int64, *, endpoint: bool = False
+    ) -> NDArray[Any]:
+        """Draw integers from low to high - 1, or to high with `endpoint`, as `numpy.random.Generator.integers` does."""
+        count = high - low + endpoint
+        # The largest multiple of the count that fits, so that remainders are uniform.
+        largest = 2**WORD - 2**WORD % count - 1
+        drawn = np.empty(math.prod(np.atleast_1d(size)), dtype=np.uint64)
+        waiting = np.arange(drawn.size)
+        while waiting.size:
+            drawn[waiting] = np.frombuffer(os.urandom(WORD // 8 * waiting.size), dtype=np.uint64)
+            waiting = waiting[drawn[waiting] > np.uint64(largest)]
+        if count < 2**WORD:
+            drawn %= np.uint64(count)
+        return np.asarray(drawn.astype(dtype).reshape(size) + dtype(low))
 
 
 def words(size: int, rng: Generator) -> Words64:

@@ -59,6 +59,8 @@ class Exponential(Selection):
     [0.5, 0.25, 0.25]
     """
 
+    called = ("Exponential mechanism",)
+
     def release_grouped(self, scores: ArrayLike, sizes: Integers64, rng: Generator) -> tuple[int, int]:
         """Select one of many options, which are given as groups of equal scores.
 

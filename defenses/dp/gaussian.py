@@ -162,6 +162,8 @@ class DiscreteGaussian(IntegerNoise):
     (3,)
     """
 
+    called = ("Discrete Gaussian mechanism",)
+
     norm = "L2"
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, sensitivity: float = 1) -> None:
@@ -267,6 +269,8 @@ class Gaussian(NoiseMechanism):
     >>> round(math.sqrt(2 * math.log(1.25 / 1e-5)) / 0.5, 2)  # the classical calibration
     9.69
     """
+
+    called = ("Analytic Gaussian mechanism", "Gaussian mechanism")
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, sensitivity: float = 1.0) -> None:
         super().__init__(epsilon=epsilon, sensitivity=sensitivity)

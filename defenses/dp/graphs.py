@@ -1,11 +1,13 @@
-"""Counts on graphs under edge or node differential privacy.
+"""Counts on graphs under edge, node or person differential privacy.
 
 A graph is simple and undirected, on n nodes with n public. It is an array of edges, shape (edges, 2), each given once
 with two different ends in 0..n-1.
 
 Edge neighbours differ in one edge. Node neighbours differ in any edges of one node, up to n - 1; the node itself stays,
-so that n is public. Less noise for nodes requires a *public* bound on degrees, to which the graph is projected first. A
-bound read from the graph would itself leak information about nodes.
+so that n is public. Person neighbours differ in one node, with all its edges: one graph lacks it. Only the largest
+number of nodes n is public then, and the number of those present is not. Less noise for nodes requires a *public* bound
+on degrees, to which the graph is projected first. A bound read from the graph would itself leak information about
+nodes.
 """
 
 from __future__ import annotations
@@ -106,15 +108,16 @@ def edge_count_sensitivity(n: int, level: str, bound: int | None = None) -> int:
     ----------
     n : int
         Number of nodes, public.
-    level : {"edge", "node"}
-        Whether neighbouring graphs differ in an edge or in the edges of a node.
+    level : {"edge", "node", "person"}
+        Whether neighbouring graphs differ in an edge, in the edges of a node, or in a node with its edges.
     bound : int, optional
         Public bound to which degrees are projected.
 
     Returns
     -------
     int
-        1 for edges; for nodes n - 1, or `bound` after projection where that is less (proof: `project`).
+        1 for edges; else n - 1, or `bound` after projection where that is less (proof: `project`). A graph without a
+        node has as many edges as the graph in which this node has none.
 
     Raises
     ------
@@ -145,21 +148,21 @@ def release_edge_count(
 
 
 def degree_counts_sensitivity(n: int, level: str, bound: int) -> int:
-    """L1 sensitivity of the histogram of degrees, after projection to `bound` for nodes.
+    """L1 sensitivity of the histogram of degrees, after projection to `bound` for nodes and persons.
 
     Parameters
     ----------
     n : int
         Number of nodes, public.
-    level : {"edge", "node"}
-        Whether neighbouring graphs differ in an edge or in the edges of a node.
+    level : {"edge", "node", "person"}
+        Whether neighbouring graphs differ in an edge, in the edges of a node, or in a node with its edges.
     bound : int
-        Largest degree with a bin of its own; for nodes also the bound of the projection.
+        Largest degree with a bin of its own; for nodes and persons also the bound of the projection.
 
     Returns
     -------
     int
-        4 for edges; for nodes 4 bound + 2, or 2 n where that is less.
+        4 for edges; for nodes 4 bound + 2 and for persons 2 bound + 2, or 2 n where that is less.
 
     Raises
     ------
@@ -176,19 +179,25 @@ def degree_counts_sensitivity(n: int, level: str, bound: int) -> int:
     edge and gain another. Only the node at its end changes its degree, by 1. Node v itself moves from one count to
     another. The distance to H is therefore at most 2 bound for the ends of chains and 2 for v. Two node neighbours
     share H. Their distances add up to 4 bound for the ends of chains and 2 for v, which moves at most once.
+
+    Persons. The neighbour of a graph is H, so the distance is 2 bound + 2. It is 2 bound + 1 if the absent v is not
+    counted in H.
     """
     check_level(level)
     check_integer("n", n, low=1)
     check_integer("bound", bound, low=1)
-    return 4 if level == "edge" else min(4 * bound + 2, 2 * n)
+    if level == "edge":
+        return 4
+    return min(4 * bound + 2 if level == "node" else 2 * bound + 2, 2 * n)
 
 
 def release_degree_counts(
-    edges: ArrayLike, n: int, rng: Generator, *, epsilon: float, bound: int, level: str = "edge"
+    edges: ArrayLike, n: int, rng: Generator, *, epsilon: float, bound: int, level: str = "edge", absent: int = 0
 ) -> Any:
     """Return the histogram of degrees 0, 1, ..., bound (or more) with noise, shape (bound + 1,).
 
-    For nodes the graph is first projected to degrees of at most `bound`; see `degree_counts_sensitivity`.
+    For nodes and persons the graph is first projected to degrees of at most `bound`; see `degree_counts_sensitivity`.
+    Of the n nodes, `absent` nodes without an edge are not counted; their number is protected at level "person" only.
 
     Raises
     ------
@@ -198,6 +207,7 @@ def release_degree_counts(
     sensitivity = degree_counts_sensitivity(n, level, bound)
     counted = check_edges(edges, n) if level == "edge" else project(edges, n, bound)
     counts = np.bincount(np.minimum(degrees(counted, n), bound), minlength=bound + 1)
+    counts[0] -= absent
     return DiscreteLaplace(epsilon=epsilon, sensitivity=sensitivity).release(counts, rng)
 
 
@@ -213,7 +223,7 @@ def triangles(edges: ArrayLike, n: int) -> int:
 
 
 def triangle_count_sensitivity(n: int, level: str) -> int:
-    """Sensitivity of the number of triangles: n - 2 for edges, (n - 1)(n - 2) / 2 for nodes, and at least 1.
+    """Sensitivity of the number of triangles: n - 2 for edges, else (n - 1)(n - 2) / 2, and at least 1.
 
     An edge lies in at most n - 2 triangles, one with each other node. A node lies in at most one with each pair of the
     other n - 1. Complete graphs attain both.
@@ -241,5 +251,5 @@ def release_triangle_count(edges: ArrayLike, n: int, rng: Generator, *, epsilon:
 
 
 def check_level(level: Given) -> Given:
-    """Return the level if the neighbours of a graph differ by one "edge" or one "node"; otherwise raise ValueError."""
-    return check_choice("level", level, ("edge", "node"))
+    """Return the level if it says what neighbours differ in: "edge", "node" or "person"; otherwise raise ValueError."""
+    return check_choice("level", level, ("edge", "node", "person"))

@@ -64,6 +64,8 @@ class DiscreteLaplace(PureMechanism, IntegerNoise):
     (3,)
     """
 
+    called = ("Geometric mechanism", "Discrete Laplace mechanism")
+
     norm = "L1"
 
     def __init__(self, *, epsilon: float = 1.0, sensitivity: float = 1) -> None:
@@ -147,6 +149,8 @@ class Laplace(PureLatticeNoise):
     >>> mechanism.guarantee.epsilon
     0.5
     """
+
+    called = ("Laplace mechanism",)
 
     norm = "L1"
 

@@ -61,6 +61,8 @@ class RandomizedResponse(Mechanism):
     (2,)
     """
 
+    called = ("Randomized response", "RR")
+
     bias: float = 0.0
 
     def __init__(self, *, epsilon: float = 1.0, d: int = 2) -> None:

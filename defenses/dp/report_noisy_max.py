@@ -49,6 +49,8 @@ class ReportNoisyMax(Selection):
     permute-and-flip mechanism is identical to report-noisy-max with exponential noise.
     """
 
+    called = ("Report noisy max", "RNM", "Noisy max")
+
     def _selected(self, values: Floats, runs: int, rng: Generator) -> Integers:
         between = steps_between(self.sensitivity, self._step())
         noise = geometric(fraction(self.epsilon) / (2 * between), runs * values.size, rng)

@@ -74,6 +74,8 @@ class SparseVector(PureMechanism):
     [False, False, True]
     """
 
+    called = ("Sparse vector technique", "SVT", "AboveThreshold")
+
     bias: float = 0.0
 
     def __init__(

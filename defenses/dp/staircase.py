@@ -57,6 +57,8 @@ class Staircase(PureLatticeNoise):
     Geng and Viswanath (2016), The optimal noise-adding mechanism in differential privacy, theorem 4, algorithm 1.
     """
 
+    called = ("Staircase mechanism",)
+
     @property
     def steps(self) -> tuple[int, int]:
         """Number of steps s in a stair, and m in its first part."""

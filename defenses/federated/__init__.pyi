@@ -11,6 +11,7 @@ from .averaging import Client as Client
 from .averaging import TrainingHistory as TrainingHistory
 from .averaging import TrainingRules as TrainingRules
 from .averaging import federated_averaging as federated_averaging
+from .loss_bound import LossBound as LossBound
 
 # Clipping, noise and privacy accounting
 from .clipping import ExampleClipping as ExampleClipping
@@ -37,6 +38,7 @@ from .paillier import Paillier as Paillier
 from .share_protocols import AdditiveShares as AdditiveShares
 from .share_protocols import ShamirShares as ShamirShares
 from .secure_statistics import secure_correlation as secure_correlation
+from .secure_statistics import secure_distance as secure_distance
 from .secure_statistics import secure_histogram as secure_histogram
 from .federated_averaging_defense import Encoding as Encoding
 

@@ -72,6 +72,8 @@ class FederatedAveraging(Defense):
     McMahan et al. (2017), Algorithm 1; Wei et al. (2020), Federated learning with differential privacy, section III.
     """
 
+    called = ("FedAvg", "Federated averaging")
+
     kind: ClassVar[str] = "training"
 
     def __init__(

@@ -66,6 +66,8 @@ class PrivateGradientDescent(Defense):
     Koskela, Jälkö and Honkela (2020), Computing tight differential privacy guarantees using FFT.
     """
 
+    called = ("DP-SGD", "Differentially private stochastic gradient descent")
+
     kind: ClassVar[str] = "model"
 
     def __init__(

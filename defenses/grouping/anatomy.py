@@ -63,6 +63,8 @@ class Anatomy(MicrodataDefense):
     Xiao and Tao (2006), Anatomy: simple and effective privacy preservation, sections 3 and 4.
     """
 
+    called = ("Anatomy", "Bucketization")
+
     def __init__(self, *, l: int = 2, column: str | None = None) -> None:  # noqa: E741 (the field's own name for it)
         self.column = column
         self.l = check_integer("l", l, low=1)

@@ -49,6 +49,8 @@ class CountMeanSketch(Sketch):
     Apple (2017), Learning with privacy at scale, section 3.1 (k = 65,536, m = 1,024).
     """
 
+    called = ("CMS", "Count-mean sketch", "Apple CMS")
+
     @property
     def c(self) -> float:
         """(e^(epsilon/2) + 1)/(e^(epsilon/2) - 1)."""

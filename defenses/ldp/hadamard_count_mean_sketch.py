@@ -48,6 +48,8 @@ class HadamardCountMeanSketch(Sketch):
     Apple (2017), Learning with privacy at scale, section 3.2.
     """
 
+    called = ("HCMS",)
+
     def __init__(self, *, epsilon: float = 1.0, d: int = 128, m: int = 1024, k: int = 2048, hash_seed: int = 0) -> None:
         super().__init__(epsilon=epsilon, d=d, m=m, k=k, hash_seed=hash_seed)
         refuse(m & (m - 1), f"m must be a power of two, got {m}")

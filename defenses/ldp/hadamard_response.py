@@ -42,6 +42,8 @@ class HadamardResponse(FrequencyOracle):
     Acharya, Sun and Zhang (2019), Hadamard response, section 5.
     """
 
+    called = ("HR",)
+
     @property
     def blocks(self) -> int:
         """Number of blocks B: the smallest power of two of at least min(e^epsilon, 2 d) / 2."""

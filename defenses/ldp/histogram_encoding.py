@@ -45,6 +45,8 @@ class SummationHistogramEncoding(FrequencyOracle):
     Wang et al. (2017), section 4.2; Mironov (2012) for the low digits; Canonne, Kamath and Steinke (2020), section 3.
     """
 
+    called = ("SHE",)
+
     @property
     def units(self) -> int:
         """Number of grid steps between 0 and 1, a power of two that makes the noise's scale at least 1,024 steps."""
@@ -110,6 +112,8 @@ class ThresholdedHistogramEncoding(UnaryEncoding):
     ----------
     Wang et al. (2017), section 4.2.
     """
+
+    called = ("THE",)
 
     @cached_property
     def threshold(self) -> float:

@@ -47,6 +47,8 @@ class HybridMechanism(NumberMechanism):
     differential privacy, Algorithm 3 and Lemma 3.
     """
 
+    called = ("HM", "Hybrid mechanism")
+
     @property
     def share(self) -> float:
         """Alpha, the probability of a piecewise report."""

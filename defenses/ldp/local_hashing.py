@@ -88,6 +88,8 @@ class BinaryLocalHashing(LocalHashing):
     Bassily and Smith (2015); Wang et al. (2017), section 4.4.
     """
 
+    called = ("BLH",)
+
     buckets = 2
     """Two."""
 
@@ -126,6 +128,8 @@ class OptimizedLocalHashing(LocalHashing):
     >>> protocol.estimate(reports).shape
     (100,)
     """
+
+    called = ("OLH",)
 
     @property
     def buckets(self) -> int:

@@ -79,6 +79,8 @@ class LocalReports(Defense):
     the protocols.
     """
 
+    called = ("LDP", "Local differential privacy")
+
     kind: ClassVar[str] = "reports"
 
     def __init__(

@@ -167,6 +167,8 @@ class LongitudinalSymmetricUnaryEncoding(LongitudinalUnaryEncoding):
     True
     """
 
+    called = ("L-SUE",)
+
     @property
     def memoized(self) -> tuple[float, float]:
         """p_1 and q_1 = 1 - p_1."""
@@ -204,6 +206,8 @@ class LongitudinalOptimizedUnaryEncoding(LongitudinalUnaryEncoding):
     Arcolezi, Couchot, Al Bouna and Xiao (2022), Improving the utility of locally differentially private protocols for
     longitudinal and multidimensional frequency estimates, section 4.
     """
+
+    called = ("L-OSUE", "L-OUE")
 
     @property
     def memoized(self) -> tuple[float, float]:

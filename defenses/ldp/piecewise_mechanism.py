@@ -48,6 +48,8 @@ class PiecewiseMechanism(NumberMechanism):
     0.791
     """
 
+    called = ("PM", "Piecewise mechanism")
+
     share = 1.0
     """1: every report is piecewise."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -31,6 +31,8 @@ class GeneralizedRandomizedResponse(PureOracle):
     ----------
     Warner (1965); Kairouz, Bonawitz and Ramage (2016); Wang et al. (2017), section 4.1.
     """
+
+    called: ClassVar[tuple[str, ...]] = ("GRR", "k-RR", "kRR", "Direct encoding")
 
     @property
     def lie(self) -> float:
@@ -87,6 +89,8 @@ class BinaryRandomizedResponse(GeneralizedRandomizedResponse):
     ----------
     Warner (1965), Randomized response: a survey technique for eliminating evasive answer bias.
     """
+
+    called: ClassVar[tuple[str, ...]] = ("Warner", "Warner's randomized response")
 
     def __init__(self, *, epsilon: float = 1.0) -> None:
         super().__init__(epsilon=epsilon, d=2)

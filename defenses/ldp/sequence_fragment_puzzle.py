@@ -77,6 +77,8 @@ class SequenceFragmentPuzzle(FrequencyOracle):
     Apple (2017), Learning with privacy at scale, section 3.3.
     """
 
+    called = ("SFP",)
+
     def __init__(
         self,
         *,

@@ -130,8 +130,10 @@ def attained_delta(epsilon: float, n: int, *, local_epsilon: float, d: int) -> f
     fewer = np.maximum(others - 1, 0)
     third_mean = others * share * (binom.cdf(end - 1, fewer, share) - binom.cdf(start - 1, fewer, share))
     above = binom.sf(bound, total, 0.5)
-    mean_above = total / 2 * binom.sf(bound - 1, total - 1, 0.5)
-    terms = third_mass * (slope * mean_above - offset * above) + fall * third_mean * above
+    # Means of u and of w; slope * u - offset loses all digits for a large local epsilon.
+    means = [total / 2 * binom.sf(bound - own, total - 1, 0.5) for own in (1, 0)]
+    terms = third_mass * ((odds - factor) * means[0] - (factor * odds - 1) * means[1])
+    terms -= (factor - 1) * (others * third_mass - (1 - 1 / odds) * third_mean) * above
     return min(1.0, float(np.dot(binom.pmf(total, n, 2 * mass), terms)) / n)
 
 
@@ -211,6 +213,8 @@ class ShuffledResponse(Parametrized):
     >>> int(counts.sum()), mechanism.estimate(counts).shape
     (1000, (4,))
     """
+
+    called = ("Shuffle model", "Shuffle DP")
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, d: int = 16, n: int = 100) -> None:
         self.epsilon = check_real("epsilon", epsilon, low=1e-6, high=20)

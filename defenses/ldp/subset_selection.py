@@ -46,6 +46,8 @@ class SubsetSelection(BitVectorOracle):
     Wang et al. (2016), Mutual information optimally local private discrete distribution estimation.
     """
 
+    called = ("SS", "Subset selection")
+
     @property
     def size(self) -> int:
         """Number w of values in a set, at least 1."""

@@ -28,5 +28,7 @@ class TwoPointMechanism(NumberMechanism):
     et al. (2019), Collecting and analyzing multidimensional data with local differential privacy, Algorithm 1.
     """
 
+    called = ("Duchi", "Duchi's mechanism")
+
     share = 0.0
     """0: no report is piecewise."""

@@ -65,6 +65,8 @@ class SymmetricUnaryEncoding(UnaryEncoding):
     Erlingsson, Pihur and Korolova (2014); Wang et al. (2017), section 4.3.
     """
 
+    called = ("SUE", "Basic RAPPOR", "RAPPOR")
+
     @property
     def unset(self) -> float:
         """Probability of flipping a bit."""
@@ -99,6 +101,8 @@ class OptimizedUnaryEncoding(UnaryEncoding):
     ----------
     Wang et al. (2017), section 4.3.
     """
+
+    called = ("OUE",)
 
     p = 0.5
     """Probability that the own bit is set."""

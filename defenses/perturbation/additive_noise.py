@@ -54,6 +54,8 @@ class AdditiveNoise(BlockwiseDefense):
     Brand (2002), "Microdata protection through noise addition", uncorrelated noise.
     """
 
+    called = ("Additive noise", "Noise addition")
+
     needs: Needs = "histograms"
 
     def __init__(

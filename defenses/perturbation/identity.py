@@ -13,6 +13,8 @@ class Identity(MicrodataDefense):
     It guarantees nothing.
     """
 
+    called = ("Identity", "No protection")
+
     @property
     def columnwise(self) -> bool:
         """Cells follow from the values in their columns."""

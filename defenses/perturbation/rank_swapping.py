@@ -55,6 +55,8 @@ class RankSwapping(MicrodataDefense):
     Moore (1996), "Controlled data-swapping techniques for masking public use microdata sets".
     """
 
+    called = ("Rank swapping", "Data swapping", "Rank swap")
+
     def __init__(self, *, window: float = 0.05, columns: Sequence[str] | None = None) -> None:
         self.window = check_real("window", window, low=0, high=1, open_low=True)
         self.columns = check_columns(columns)

@@ -60,6 +60,8 @@ class RecordSwapping(MicrodataDefense):
     swapping: variations on a theme by Dalenius and Reiss, section 5.
     """
 
+    called = ("Record swapping",)
+
     def __init__(self, *, columns: Sequence[str], similar: Sequence[str] | None = None, rate: float = 0.1) -> None:
         self.columns = check_columns(columns)
         self.similar = check_columns(similar)

@@ -25,6 +25,8 @@ class Sampling(BlockwiseDefense):
         If the rate lies outside (0, 1].
     """
 
+    called = ("Simple random sampling", "SRS", "Subsampling")
+
     def __init__(self, *, rate: float = 0.5) -> None:
         self.rate = check_real("rate", rate, low=0, high=1, open_low=True)
 

@@ -35,6 +35,8 @@ class Shuffle(BlockwiseDefense):
     values from those that are left.
     """
 
+    called = ("Shuffling", "Column shuffling")
+
     needs: Needs = "permutation"
 
     def fit(self, records: RecordsInBlocks, rng: Generator) -> ReleasePlan:

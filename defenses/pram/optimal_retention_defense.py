@@ -45,6 +45,8 @@ class OptimalRetention(RetentionVectors):
     Source: Miura and Hasegawa, Algorithm 1.
     """
 
+    called = ("Optimal PRAM",)
+
     @classmethod
     def example(cls) -> Self:
         """Epsilon 1 for the fixed matrix."""

@@ -90,6 +90,8 @@ class RetentionReplacement(BlockwiseDefense):
     (2015), Pk-anonymity; Warner (1965) for two categories.
     """
 
+    called = ("Retention-replacement PRAM", "PRAM", "Post-randomization method")
+
     randomizes_records_independently = True
 
     def __init__(

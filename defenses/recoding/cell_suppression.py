@@ -72,6 +72,8 @@ class CellSuppression(KAnonymousDefense):
     Meindl (2015), Statistical disclosure control for micro-data using the R package sdcMicro.
     """
 
+    called = ("Local suppression", "Cell suppression")
+
     def __init__(
         self, *, k: int = 5, columns: Sequence[str] | None = None, importance: Mapping[str, float] | None = None
     ) -> None:

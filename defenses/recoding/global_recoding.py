@@ -52,6 +52,8 @@ class GlobalRecoding(MicrodataDefense):
     ['[20,29]', '[30,39]', '[40,49]']
     """
 
+    called = ("Global recoding", "Full-domain generalization", "Generalization")
+
     def __init__(self, *, levels: Mapping[str, int] | int = 1) -> None:
         if isinstance(levels, Mapping):
             for column, level in levels.items():

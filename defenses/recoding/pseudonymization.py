@@ -57,6 +57,8 @@ class Pseudonymization(BlockwiseDefense):
     Without it, pseudonyms look like random draws, and no name can be tried. Whoever knows the seed has the key.
     """
 
+    called = ("Pseudonymization", "Tokenization")
+
     def __init__(self, *, columns: Sequence[str] | None = None) -> None:
         self.columns = check_columns(columns)
         refuse(columns is not None and not columns, "columns must name at least one identifier")

@@ -42,6 +42,8 @@ class RecordSuppression(KAnonymousDefense, CountedDefense):
     Samarati (2001), Protecting respondents' identities in microdata release, section 3.
     """
 
+    called = ("Record suppression", "Row suppression")
+
     @property
     def only_suppresses(self) -> bool:
         """Records are released unchanged, or not at all."""

@@ -54,6 +54,8 @@ class TopBottomCoding(BlockwiseDefense):
     Hundepool et al. (2012), "Statistical Disclosure Control", section 3.2.
     """
 
+    called = ("Top and bottom coding", "Top coding", "Bottom coding")
+
     needs: Needs = "histograms"
 
     def __init__(

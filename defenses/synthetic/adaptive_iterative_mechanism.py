@@ -175,6 +175,8 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
     Cesar and Rogers (2021), Bounding, concentrating, and truncating, section 4 (epsilon^2/8).
     """
 
+    called = ("AIM", "Adaptive and Iterative Mechanism")
+
     def __init__(
         self,
         *,

@@ -72,6 +72,8 @@ class ClassificationTrees(RowSynthesizer):
     [('no', 0), ('yes', 3)]
     """
 
+    called = ("CART", "synthpop", "Classification and regression trees")
+
     def __init__(self, *, leaf_size: int = 5, rows: int | None = None, structural_zeros: Zeros = ()) -> None:
         self.leaf_size = check_integer("leaf_size", leaf_size, low=1)
         super().__init__(rows=rows, structural_zeros=structural_zeros)

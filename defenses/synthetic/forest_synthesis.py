@@ -145,6 +145,8 @@ class ForestSynthesis(RowSynthesizer):
     True
     """
 
+    called = ("ARF", "Adversarial random forest", "Adversarial random forests")
+
     def __init__(
         self,
         *,

@@ -49,6 +49,8 @@ class GaussianCopula(RowSynthesizer):
     Patki, Wedge and Veeramachaneni (2016), The synthetic data vault, section 3.
     """
 
+    called = ("Gaussian copula", "Copula")
+
     def __init__(self, *, structural_zeros: Zeros = ()) -> None:
         super().__init__(structural_zeros=structural_zeros)
 

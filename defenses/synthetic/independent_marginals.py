@@ -44,6 +44,8 @@ class IndependentMarginals(MicrodataDefense):
     [-1, -1, -1, -1, -1, -1]
     """
 
+    called = ("Independent marginals", "Independent attributes")
+
     def __init__(self, *, smoothing: float = 1.0) -> None:
         self.smoothing = check_real("smoothing", smoothing, low=0)
 

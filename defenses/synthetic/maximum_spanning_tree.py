@@ -87,6 +87,8 @@ class MaximumSpanningTree(GraphicalSynthesis):
     Cesar and Rogers (2021), Bounding, concentrating, and truncating, section 4 (epsilon^2/8).
     """
 
+    called = ("MST", "NIST-MST", "Private-PGM MST")
+
     def _check(self, records: Microdata) -> None:
         super()._check(records)
         check_pairs(records)

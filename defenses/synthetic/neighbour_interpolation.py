@@ -73,6 +73,8 @@ class NeighbourInterpolation(RowSynthesizer):
     True
     """
 
+    called = ("SMOTE", "Synthetic minority oversampling")
+
     def __init__(
         self,
         *,

@@ -178,6 +178,8 @@ class PrivBayes(MicrodataDefense):
     True
     """
 
+    called = ("PrivBayes", "Bayesian network", "DataSynthesizer")
+
     def __init__(
         self,
         *,

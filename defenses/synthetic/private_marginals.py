@@ -57,7 +57,7 @@ class Budget:
 
 
 class PrivateMarginals(GraphicalSynthesis):
-    """Differentially private synthetic rows from a tree of noisy one-way and two-way marginals (MST).
+    """A variant of MST: differentially private synthetic rows from a forest of noisy marginals worth their noise.
 
     There are as many rows as records. Numbers are counted by public bins and drawn uniformly inside a bin.
 
@@ -110,6 +110,8 @@ class PrivateMarginals(GraphicalSynthesis):
     Cesar and Rogers (2021), Bounding, concentrating, and truncating, section 4 (epsilon^2/8).
     Deming and Stephan (1940) (iterative proportional fitting; `defenses.base.marginal_tree`).
     """
+
+    called = ("MST with a noise penalty", "MST variant")
 
     def _fitted(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> DrawnCodes:
         budget = Budget(rho, len(names))

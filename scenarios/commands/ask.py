@@ -52,6 +52,12 @@ MECHANISMS = ("laplace", "gaussian")
     help="What a new account protects: one record replaced, or added or removed.  [default: replace]",
 )
 @click.option(
+    "--rows-per-person",
+    type=click.IntRange(1),
+    help="Rows of each person that the answer is about, drawn at random, at most. Needs a `person` in the roles file."
+    "  [default: 1]",
+)
+@click.option(
     "--mechanism",
     type=click.Choice(MECHANISMS),
     default="laplace",
@@ -77,6 +83,7 @@ def ask(
     delta: float | None,
     composition: str | None,
     neighbours: str | None,
+    rows_per_person: int | None,
     mechanism: str,
     confidence: float,
     form: str,
@@ -88,7 +95,11 @@ def ask(
     The roles file must declare the domain of every column in the query: bounds of numbers, or categories. Numbers
     outside of their bounds are clipped, a missing number counts as the middle of the bounds, and a category that is not
     declared is counted nowhere. Interval and bounds are about the noise, not about what this changes. An answer outside
-    of its public range, such as a negative count, is shown as the nearer end of the range.
+    of its public range, such as a negative count, is shown as the nearer end of the range. The noise comes from the
+    operating system's cryptographic source, so that no seed repeats it.
+
+    Where the roles file names the column of the person as `person`, the guarantee is about people. The answer is then
+    about one row of each person, drawn at random, or about as many as --rows-per-person says.
 
     The cost is written to the account before the answer is shown. Processes may share an account. An account belongs
     to one table and refuses any other. Keep its file private: its key lets others test guesses of the whole table.
@@ -104,6 +115,7 @@ def ask(
         mechanism=mechanism,
         account=account,
         terms=AccountTerms(budget, delta, composition, neighbours),
+        rows_per_person=rows_per_person,
     )
     echo_each("note", asked.notes)
     if dry_run:

@@ -90,7 +90,7 @@ def attack(
 
     refuse_existing([output], inputs=[released, candidates, roles, channel, truth], force=force)
     method = _linkage_attack(assignment, parameters)
-    release, knowledge, notes = read_release(released, candidates, roles, channel)
+    release, knowledge, notes, whose = read_release(released, candidates, roles, channel)
     rows, people = len(release.frame), len(knowledge.candidates)
     origin = None if truth is None else read_truth(Path(truth), rows, people)
     drawn = drawn_rows(method, rows, people, targets, seed)
@@ -123,7 +123,7 @@ def attack(
     to_error = output == STANDARD
     echo(_confidence_line(answer, drawn.size, rows, people), err=to_error)
     if origin is not None:
-        echo(_score_line(answer, origin, people), err=to_error)
+        echo(_score_line(answer, origin, whose), err=to_error)
 
 
 def _linkage_attack(name: str, parameters: tuple[str, ...]) -> Attack:
@@ -178,16 +178,27 @@ def _confidence_line(answer: pd.DataFrame, targets: int, rows: int, candidates: 
     return f"{answered}; expected to be right: {mean:.1%} of the answers; {sure} of them with confidence 0.95 or more"
 
 
-def _score_line(answer: pd.DataFrame, origin: Integers, candidates: int) -> str:
-    """Share of rows that are answered rightly, among those that stem from a candidate."""
-    from metrics.estimate import wilson
+def _score_line(answer: pd.DataFrame, origin: Integers, whose: Integers) -> str:
+    """Share of rows that are answered rightly, among those that stem from a candidate; of people who have several."""
+    import numpy as np
 
-    linkable = int((origin >= 0).sum())  # rows that were not drawn are marked as stemming from nobody
-    right = int((answer["candidate_row"] == origin[answer["released_row"].to_numpy()]).sum())
-    if not linkable:
+    from metrics.estimate import wilson
+    from scenarios.games.people import by_person
+
+    # Rows that were not drawn are marked as stemming from nobody.
+    stems = origin >= 0
+    if not stems.any():
         return "right: 0 of 0, since no released row stems from a candidate"
-    rate = wilson(right, linkable)
-    return (
-        f"right: {right} of {linkable} rows that stem from a candidate = {rate.value:.1%} "
-        f"(95 % interval {rate.low:.1%} to {rate.high:.1%}; by chance {1 / candidates:.2%})"
-    )
+    named = np.full(origin.size, -1)
+    named[answer["released_row"].to_numpy()] = answer["candidate_row"].to_numpy()
+    own = whose[origin[stems]]
+    right = (named[stems] >= 0) & (whose[named[stems]] == own)
+    several, everybody = np.unique(whose).size < whose.size, np.ones(own.size, dtype=bool)
+    units = own if several else np.arange(own.size)
+    hits, trials = by_person(right.astype(float), everybody, units)
+    chance = by_person(np.bincount(whose)[own] / whose.size, everybody, units)[0] / trials
+    rate = wilson(hits, trials)
+    what = f"{int(hits)} of {trials} rows that stem from a candidate"
+    if several:
+        what = f"{hits:.1f} of {trials} people, each by the mean over the person's rows,"
+    return f"right: {what} = {rate.value:.1%} (95 % interval {rate.low:.1%} to {rate.high:.1%}; by chance {chance:.2%})"

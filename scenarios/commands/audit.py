@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,7 +22,7 @@ from scenarios.running.methods.methods import given_parameters
 if TYPE_CHECKING:
     from numpy.random import Generator
 
-    from scenarios.checks.audits.audit import ClaimAudit
+    from scenarios.checks.audits.audit import Audit, ClaimAudit, OneRunAudit
 
 
 # Expected number of events of probability delta from which a bound can come near the claim.
@@ -82,6 +82,9 @@ def audit(
 
     With --one-run, each run contains many canaries, each with probability 1/2. The audit guesses from the output which
     ones were included. The number of correct guesses gives the lower bound.
+
+    If the bound is within the claim, the audit is repeated with twice the epsilon, which halves the noise. The output
+    says whether this fault would be caught.
     """
     import numpy as np
 
@@ -111,7 +114,10 @@ def _many_runs(mechanism: Any, runs: int | None, confidence: float, rng: Generat
     from scenarios.checks.audits.audit import audit as run_audit
     from scenarios.checks.audits.subjects import subject
 
-    result = run_audit(subject(mechanism), runs=runs, confidence=confidence, rng=rng)
+    def examine(examined: Any) -> Audit:
+        return run_audit(subject(examined), runs=runs, confidence=confidence, rng=rng)
+
+    result = examine(mechanism)
     pairs = [(pair.title, bound) for pair, bound in zip(result.subject.neighbours, result.bounds, strict=True)]
     note = (
         f"{result.runs:,} runs are too few to see events of probability delta: the bound stays below the true epsilon"
@@ -124,6 +130,7 @@ def _many_runs(mechanism: Any, runs: int | None, confidence: float, rng: Generat
         {"neighbours": [{"inputs": title, "epsilon_at_least": bound} for title, bound in pairs]},
         (("neighbours", "epsilon at least"), [[title, f"{bound:.4g}"] for title, bound in pairs]),
         f"{result.runs:,} runs on each input",
+        _half_noise(mechanism, result, examine),
         note,
     )
 
@@ -135,14 +142,17 @@ def _one_run(
     from scenarios.checks.audits.audit import RUNS, one_run_audit
     from scenarios.checks.audits.canaries import canaries as canaries_of
 
-    result = one_run_audit(
-        canaries_of(mechanism),
-        canaries=canaries,
-        guesses=guesses,
-        runs=RUNS if runs is None else runs,
-        confidence=confidence,
-        rng=rng,
-    )
+    def examine(examined: Any) -> OneRunAudit:
+        return one_run_audit(
+            canaries_of(examined),
+            canaries=canaries,
+            guesses=guesses,
+            runs=RUNS if runs is None else runs,
+            confidence=confidence,
+            rng=rng,
+        )
+
+    result = examine(mechanism)
     plain = [
         {
             "trade_off": part.form,
@@ -162,8 +172,23 @@ def _one_run(
         {"guesses": plain},
         (("trade-off", "guesses", "correct", "epsilon at least"), rows),
         f"{counted(result.runs, 'run')} with {result.canaries:,} canaries each: {result.subject.title}",
+        _half_noise(mechanism, result, examine),
         "One run gives a loose bound; more runs (--runs) give a tighter one." if result.runs == 1 else "",
     )
+
+
+def _half_noise(mechanism: Any, result: ClaimAudit, examine: Callable[[Any], ClaimAudit]) -> float | None:
+    """Bound that the same audit finds of twice the epsilon; None if the claim is refuted, or there is none to double.
+
+    A mechanism may refuse so large an epsilon.
+    """
+    from scenarios.checks.audits.audit import twice_the_epsilon
+
+    try:
+        doubled = twice_the_epsilon(mechanism) if result.holds else None
+    except ValueError:
+        return None
+    return None if doubled is None else examine(doubled).bound
 
 
 def _written(
@@ -172,6 +197,7 @@ def _written(
     parts: Mapping[str, Any],
     table: tuple[tuple[str, ...], list[list[str]]],
     size: str,
+    half_noise: float | None,
     note: str,
 ) -> tuple[dict[str, Any], str, bool]:
     """An audit as values for JSON and as a table, and whether its claim holds."""
@@ -188,6 +214,8 @@ def _written(
         **parts,
         "epsilon_at_least": result.bound,
         "violated": not result.holds,
+        "half_noise_epsilon_at_least": half_noise,
+        "half_noise_caught": None if half_noise is None else half_noise > claim.epsilon,
         **({"note": note} if note else {}),
     }
     verdict = (
@@ -205,4 +233,11 @@ def _written(
         f"{size}; confidence {result.confidence:g}: a correct mechanism fails with probability at most "
         f"{1 - result.confidence:.2g}",
     ]
+    if result.holds:
+        lines.append(
+            "It is not known what this audit would catch: the mechanism has no epsilon that can be doubled."
+            if half_noise is None
+            else f"This audit would {'' if half_noise > claim.epsilon else 'not '}catch half the noise: with twice the "
+            f"epsilon, it finds at least {half_noise:.4g}."
+        )
     return values, "\n".join([*lines, *([note] if note else [])]), result.holds

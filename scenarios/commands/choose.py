@@ -131,7 +131,7 @@ def choose(
     from scenarios.tables.note import text_notes
     from scenarios.tables.review.notes import play_notes, refuse_undeclared_identifiers
     from scenarios.tables.review.reviewed_table import unique_text_columns
-    from scenarios.tables.review.rows_of_people import RowsOfPeople
+    from scenarios.tables.review.rows_of_people import RowsOfPeople, number_of_people
 
     display = Display(quiet=quiet)
     display.say_on_terminal("reading the table")
@@ -140,10 +140,9 @@ def choose(
     dataset = load_table(table, roles)
     refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
     portfolio = read_portfolio(dataset, goals=goals, people=people, keep=keep, only=only, seed=seed)
-    display.say_notes([*play_notes(dataset), *text_notes(portfolio.notes)])
+    display.say_notes([*play_notes(dataset, of_people=True), *text_notes(portfolio.notes)])
     several = RowsOfPeople.of(dataset.records)
-    unit = "people" if several is None else "rows"
-    display.say(_in_words(portfolio, len(dataset.records), unit, budget))
+    display.say(_in_words(portfolio, number_of_people(dataset.records), budget))
     with Store(db) as store:
         asked = dataset.records.sensitive if not goals or "attributes" in goals else ()
         whole = WholeTable(dataset, asked, bound, seed)
@@ -156,7 +155,7 @@ def choose(
         "table": dataset.name,
         "bound": exact(bound),
         "goals": ", ".join(goals) or "all",
-        unit: str(portfolio.people),
+        "people": str(portfolio.people),
         "kept": ", ".join(keep) or "none",
         "only": ", ".join(only) or "all families",
         "seed": str(seed),
@@ -190,7 +189,7 @@ def _write_choice(
         people_warnings,
     )
     from scenarios.running.plan import promise_on
-    from scenarios.tables.review.rows_of_people import counted_rows_notes
+    from scenarios.tables.review.rows_of_people import plays_notes
 
     dataset, bound = whole.dataset, whole.bound
     entries = {label(one.entry.name, one.entry.parameters): one.entry for one in choice.finalists}
@@ -207,17 +206,17 @@ def _write_choice(
             echo("\n".join([f"# {name}", *lines]))
         if any(not one.refused for one in choice.finalists):
             echo(f"# {CONTROL}: {HELD_BACK}")
-    # That rows are counted was said before the plays.
-    said = set(map(str, counted_rows_notes(several)))
+    # What plays count was said before them.
+    said = set(map(str, plays_notes(several, of_people=True)))
     echo_each(
         "warning",
         (*(one for one in of_people if one not in said), *class_warnings(bound, effects), *hidden_warnings(effects)),
     )
 
 
-def _in_words(portfolio: Portfolio, rows: int, unit: str, budget: float) -> str:
+def _in_words(portfolio: Portfolio, people: int, budget: float) -> str:
     """What is played, in one line."""
     game = portfolio.plan.games[0]
     counts = f"{counted(len(portfolio.plan.defenses), 'setting')}, {counted(len(portfolio.plan.attacks), 'attack')}"
-    people = f"each play releases {portfolio.people} of {rows} {unit} beside {game.others} others"  # type: ignore[attr-defined]
-    return f"{counts}; {people}; about {budget:.0f} s, longer if one play of each stage takes longer"
+    drawn = f"each play releases {portfolio.people} of {people} people beside {game.others} others"  # type: ignore[attr-defined]
+    return f"{counts}; {drawn}; about {budget:.0f} s, longer if one play of each stage takes longer"

@@ -106,10 +106,12 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         decimal: str | None,
         delimiter: str | None,
         encoding: str | None,
+        suppressed: tuple[str, ...] = (),
         **others: Any,
     ) -> Any:
         reading: dict[str, Any] = {
             "na": [text.strip() for text in na] or None,
+            "suppressed": [text.strip() for text in suppressed] or None,
             "decimal": decimal,
             "separator": delimiter,
             "encoding": encoding,
@@ -119,6 +121,15 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         )
 
     return with_reading
+
+
+suppressed_option = click.option(
+    "--suppressed",
+    multiple=True,
+    metavar="TEXT",
+    help='Text that means a suppressed cell of a release, beside *; "" is an empty cell (repeatable).',
+)
+"""Option of commands with `reading_options` that read releases."""
 
 
 def _delimiter(context: click.Context, option: click.Parameter, given: str | None) -> str | None:

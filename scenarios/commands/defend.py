@@ -95,7 +95,7 @@ def defend(
         from numpy.random import SeedSequence
 
         from scenarios.tables.impossible_rows import ignored_rules, with_rules
-        from scenarios.tables.note import text_notes
+        from scenarios.tables.note import Note, text_notes
         from scenarios.tables.parts.defending import ReleaseCounts, release_of
         from scenarios.tables.parts.files.shuffled_output import write_outputs
         from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
@@ -136,6 +136,9 @@ def defend(
         echo_notes([] if groups is None else [risk_note(str(dataset.records.group), groups)])
         cells, dates = counted.cells, dataset.written.dates
         numbers = {name: domain for name, domain in dataset.records.domains.items() if dates(name) is None}
+        grouped = (*dataset.records.quasi_identifiers, *dataset.records.sensitive)
+        gaps = tuple(name for name in grouped if guarantee.k is not None and name in cells and cells[name].missing)
+        echo_notes([Note("gaps in classes", gaps)] if gaps else [])
         echo_notes([*release_notes(reviewed.cells(list(cells)), cells, numbers), *text_notes(release.notes)])
 
 

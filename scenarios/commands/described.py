@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scenarios.running.methods.methods import PACKAGES, class_at, exported, file_advice, metrics
-from scenarios.tables.near_names import suggestion
+from scenarios.tables.near_names import known_as, suggestion
 
 if TYPE_CHECKING:
     from defenses.base.queries import Query
@@ -34,6 +34,7 @@ def look_up(name: str) -> object:
     described: dict[str, object] = {**metrics(), **mechanisms(), **queries()}
     for package in PACKAGES:
         described.update(exported(package))
-    if name not in described:
+    known = name if name in described else known_as(name, described) or known_as(f"{name} equal", metrics())
+    if known is None:
         raise ValueError(f"nothing is named {name!r}{file_advice(name) or suggestion(name, described)}")
-    return described[name]
+    return described[known]

@@ -45,11 +45,13 @@ def _show_export(name: str) -> None:
     assert inspect.isclass(export) or inspect.isfunction(export)  # noqa: S101 (look_up returns nothing else)
     signature = inspect.signature(export)
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
-    echo(f"{name}{signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)}", bold=True)
+    echo(f"{export.__name__}{signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)}", bold=True)
     # A class without a docstring would show that of its base class.
     echo(f"\n{inspect.cleandoc(export.__doc__ or 'It has no docstring.')}\n")
-    if name in queries():
-        _show_private_answer(name)
+    if called := vars(export).get("called"):
+        echo(f"Known as {', '.join(called)}.\n")
+    if export.__name__ in queries():
+        _show_private_answer(export.__name__)
     origin = export.__module__ if ":" in name else _importable_from(export)
     echo(f"from {origin} import {export.__name__}    # {inspect.getsourcefile(export)}")
 

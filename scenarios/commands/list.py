@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from scenarios.commands.common import echo
+
+if TYPE_CHECKING:
+    from defenses.base import Parametrized
 
 KINDS = ("defenses", "mechanisms", "queries", "attacks", "metrics", "scenarios", "datasets")
 EPILOG = """\b
@@ -48,7 +53,7 @@ def _entries(kind: str) -> dict[str, str]:
     if kind == "mechanisms":
         from scenarios.checks.audits.names import mechanisms
 
-        return {name: summary(mechanism) for name, mechanism in mechanisms().items()}
+        return {name: _known(mechanism) for name, mechanism in mechanisms().items()}
     if kind == "queries":
         from scenarios.assessment.asking.grammar import PHRASES
         from scenarios.commands.described import queries
@@ -58,7 +63,17 @@ def _entries(kind: str) -> dict[str, str]:
         return {name: summary(metric) for name, metric in metrics().items()}
     from scenarios.running.methods.methods import exported
 
-    return {name: summary(method) for name, method in exported(kind).items()}
+    return {name: _known(method) for name, method in exported(kind).items()}
+
+
+def _known(method: type[Parametrized]) -> str:
+    """First line about a class, with the name by which the field knows it unless the line says it."""
+    from scenarios.running.methods.methods import summary
+
+    line, shown = summary(method), method.shown_name()
+    plain = line.casefold().replace("-", " ")
+    said = shown == method.__name__ or shown.casefold().replace("-", " ") in plain
+    return line if said else f"{shown}: {line}"
 
 
 def _title(name: str) -> str:

@@ -20,6 +20,7 @@ from scenarios.commands.common import (
     html_option,
     reading_options,
     roles_option,
+    suppressed_option,
     write_report,
 )
 
@@ -39,6 +40,7 @@ Examples:
 @click.argument("releases", nargs=-1, metavar="RELEASE...")
 @roles_option
 @reading_options
+@suppressed_option
 @click.option("--control", help="People of the same population who were not in TABLE, with the same columns.")
 @click.option("--baseline", is_flag=True, help="Add releases of built-in defenses of the same table.")
 @click.option(

@@ -17,6 +17,7 @@ from scenarios.commands.common import (
     reading_options,
     roles_option,
     share,
+    suppressed_option,
 )
 from scenarios.running.methods.methods import given_parameters
 
@@ -37,6 +38,7 @@ _PROFILES = ("wp29", "japan", "health")
 @click.argument("released")
 @roles_option
 @reading_options
+@suppressed_option
 @click.option("--control", help="People of the same population who were not in TABLE, with the same columns.")
 @click.option(
     "--truth", help="The record of each released row, as `tokumei defend --truth` writes it: links are measured."

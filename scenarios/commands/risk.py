@@ -17,6 +17,7 @@ from scenarios.commands.common import (
     memory_option,
     reading_options,
     roles_option,
+    suppressed_option,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ POISSON_GAMMA = "Poisson-gamma model of the records unique in the population"
 @click.argument("released")
 @roles_option
 @reading_options
+@suppressed_option
 @click.option("--population", help="The whole population, generalized in the same way, for the journalist risk.")
 @click.option(
     "--population-size", type=click.IntRange(min=1), help="Size of the population that the records were sampled from."

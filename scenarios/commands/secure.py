@@ -24,6 +24,7 @@ Examples:
   tokumei secure greater 1200000 950000
   tokumei secure maximum bids.csv:price
   tokumei secure count north.csv:diabetes south.csv:diabetes --on patient
+  tokumei secure distance 7000000,0,0 7000400,300,0 --limit 1000
   tokumei secure correlation work.csv:hours school.csv:failed --on student
 """
 TRUE, FALSE = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
@@ -33,6 +34,12 @@ _on = click.option(
 )
 _seed = click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of the protocol's randomness; without it, the system's."
+)
+_nodes = click.option(
+    "--nodes", type=int, default=4, show_default=True, help="Number of computing nodes, at least 2t + 2."
+)
+_threshold = click.option(
+    "--threshold", type=int, default=1, show_default=True, help="t: nodes that may pool what they see."
 )
 _format = click.option("--format", "form", type=click.Choice(("table", "json")), default="table", show_default=True)
 
@@ -85,12 +92,30 @@ def count(left: str, right: str, key: str | None, seed: int | None, form: str) -
     _show("people in common", answer.value, _cost(answer), form)
 
 
+@secure.command(context_settings={"ignore_unknown_options": True})
+@click.argument("left", metavar="X,Y,...", type=click.UNPROCESSED)
+@click.argument("right", metavar="X,Y,...", type=click.UNPROCESSED)
+@click.option("--limit", type=click.IntRange(min=0), required=True, help="Largest distance that counts as near.")
+@_nodes
+@_threshold
+@_seed
+@_format
+def distance(left: str, right: str, limit: int, nodes: int, threshold: int, seed: int | None, form: str) -> None:
+    """Are two satellites within the limit of each other? By Shamir shares and a garbled circuit.
+
+    Coordinates are integers in one unit, such as metres. Neither a position nor the distance is opened.
+    """
+    own, other = _coordinates("left", left), _coordinates("right", right)
+    answer = _run(lambda: federated.secure_distance(own, other, limit, _rng(seed), nodes=nodes, threshold=threshold))
+    _show("within the limit", "yes" if answer.value else "no", _cost(answer), form)
+
+
 @secure.command()
 @click.argument("left", metavar="FILE:COLUMN")
 @click.argument("right", metavar="FILE:COLUMN")
 @_on
-@click.option("--nodes", type=int, default=4, show_default=True, help="Number of computing nodes, at least 2t + 2.")
-@click.option("--threshold", type=int, default=1, show_default=True, help="t: nodes that may pool what they see.")
+@_nodes
+@_threshold
 @_seed
 @_format
 def correlation(
@@ -198,6 +223,14 @@ def _integer(name: str, text: str, bits: int) -> int:
         return int(text)
     except ValueError:
         raise ValueError(f"{name} must be an integer from 0 to 2^{bits} - 1") from None
+
+
+def _coordinates(name: str, text: str) -> list[int]:
+    """The integers of a position. Errors do not show them."""
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{name} must be integers with commas between them, such as 7000000,0,0") from None
 
 
 def _integers(name: str, values: NDArray[Any], bits: int) -> list[int]:

@@ -78,8 +78,9 @@ def split(
         from scenarios.assessment.evaluation.control_size import control_words
         from scenarios.tables.parts.files.output_files import output_files
         from scenarios.tables.released import STANDARD, input_path, refuse_existing
+        from scenarios.tables.review.rows_of_people import rows_of_each
         from scenarios.tables.roles import read_roles
-        from scenarios.tables.split_table import SplitFile, drawn_control, one_row_each
+        from scenarios.tables.split_table import SplitFile, drawn_control
         from scenarios.tables.toml.toml_file import read_bytes
 
     refuse(STANDARD in (output, control), "both parts name people and must be files of their own, not standard output")
@@ -99,7 +100,7 @@ def split(
     rng = np.random.default_rng(seed)
     before = int(kept.sum())
     if one_row:
-        kept[kept] = one_row_each(file.person[kept], rng)
+        kept[kept] = rows_of_each(file.person[kept], 1, rng)
     held = np.zeros(kept.size, dtype=bool)
     held[kept] = drawn_control(file.group[kept], fraction, rng)
     with output_files() as outputs:

@@ -16,6 +16,7 @@ from scenarios.commands.common import (
     memory_option,
     reading_options,
     roles_option,
+    suppressed_option,
 )
 
 EPILOG = """\b
@@ -31,6 +32,7 @@ Examples:
 @click.argument("released")
 @roles_option
 @reading_options
+@suppressed_option
 @click.option("--held-out", help="Further real records, on which a classifier trained on the release is tested.")
 @memory_option
 @engine_options

@@ -18,6 +18,7 @@ FOLDER = Path(__file__).parent
 MADE = {
     "city": "scenarios.datasets.generated:city",
     "friends": "scenarios.datasets.generated:friends",
+    "gic": "scenarios.datasets.generated:gic",
     "movielens": "scenarios.datasets.downloaded:movielens",
     "nhanes": "scenarios.datasets.downloaded:nhanes",
     "ratings": "scenarios.datasets.generated:ratings",

@@ -52,8 +52,8 @@ class ControlGroupGame(QuestionGame):
         self.originals = check_integer("originals", originals, low=1)
         self.strangers = check_integer("strangers", strangers, low=1)
         refuse(
-            len(records) < originals + strangers,
-            f"originals and strangers: {originals + strangers} records are needed, but the table has {len(records)}",
+            self.size < originals + strangers,
+            f"originals and strangers: {originals + strangers} records are needed, but the table has {self.size}",
         )
 
     @property
@@ -64,7 +64,7 @@ class ControlGroupGame(QuestionGame):
     def groups(self, rng: Generator) -> Sequence[Integers]:
         """Draw originals, strangers and the auxiliary population, all distinct and uniformly."""
         targets = self.originals + self.strangers
-        drawn = rng.permutation(len(self.records))[: targets + self.others]
+        drawn = rng.permutation(self.size)[: targets + self.others]
         originals, strangers, auxiliary = np.split(drawn, [self.originals, targets])
         # The control group also tests classifiers that are trained on the release.
         return originals, strangers, auxiliary, strangers

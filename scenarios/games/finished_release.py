@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.random import Generator
 
 from defenses import Defense, Microdata, Release
@@ -15,12 +13,11 @@ from metrics.columns import Integers
 from scenarios.games.people import Drawn
 from scenarios.games.questions.question import Question
 from scenarios.games.table_game import QuestionGame, table
-from scenarios.tables.review.rows_of_people import person_numbers
 
 
 @dataclass(frozen=True)
 class GivenPeople(Drawn):
-    """People of given tables, of whom several rows may be one person's; nothing but their order is drawn."""
+    """People of given tables; nothing but their order is drawn."""
 
     @classmethod
     def listed(cls, candidates: Microdata, auxiliary: Microdata, answers: Integers | None = None) -> GivenPeople:
@@ -38,13 +35,6 @@ class GivenPeople(Drawn):
         order = np.argsort(np.concatenate([own, others]))
         # Questions about such people draw nothing.
         return cls(candidates.take(own), candidates.take(others), auxiliary, order, np.random.default_rng(0))
-
-    @cached_property
-    def whose(self) -> Integers:
-        """Number of the person of each candidate, from 0 in their order, shape (candidates,)."""
-        members, others = person_numbers(self.records), person_numbers(self.others)
-        numbers = np.concatenate([members, members.max(initial=-1) + 1 + others])[self.order]
-        return np.asarray(pd.factorize(numbers)[0])
 
 
 class FinishedRelease(QuestionGame):

@@ -70,6 +70,8 @@ class Game(Parametrized, ABC):
     shares_people : bool
         Whether the variants are questions about the same people, each with claims of its own goals. They then stand on
         one board.
+    draws_people : bool
+        Whether it draws people with all their rows and counts them, where a person has several; else it counts rows.
     lets_choose : bool
         Whether the adversary makes a choice before the release. Such a release is used in one trial only.
     attacker_knows : {"mechanism", "nothing"}
@@ -99,6 +101,7 @@ class Game(Parametrized, ABC):
     takes: ClassVar[Mapping[str, type[Claims]]]
     variants: ClassVar[tuple[str, ...]] = ()
     shares_people: ClassVar[bool] = False
+    draws_people: ClassVar[bool] = False
     lets_choose: ClassVar[bool] = False
     attacker_knows: str
 

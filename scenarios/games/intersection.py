@@ -16,6 +16,7 @@ from defenses import Defense, Microdata
 from metrics.columns import check_integer, refuse
 from scenarios.games.control_group import AttributeInference
 from scenarios.games.people import People
+from scenarios.tables.review.rows_of_people import ONE_ROW
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,10 @@ class Intersection(AttributeInference):
         refuse(
             len(records) < 2 * originals - overlap + strangers,
             f"originals: {2 * originals - overlap + strangers} records are needed, but the table has {len(records)}",
+        )
+        refuse(
+            self.size < len(records),
+            f"records: people of column {records.person!r} have several rows, and this game draws rows; {ONE_ROW}",
         )
 
     @property

@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
+from attacks.base import Decisions
 from defenses.base import Microdata
-from metrics.columns import Booleans, Floats, Integers
+from metrics.columns import Booleans, Floats, Integers, refuse
 from metrics.table_utility import TableUtility
 from scenarios.games.game import Secret
+from scenarios.tables.review.rows_of_people import person_numbers
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,39 @@ class Drawn(Secret):
         """Whether each candidate is in the table, shape (candidates,)."""
         return self.order < len(self.records)
 
-    @property
+    @cached_property
     def whose(self) -> Integers:
-        """Number of the person of each candidate, shape (candidates,); each is a person of its own."""
-        return np.arange(self.order.size)
+        """Number of the person of each candidate, from 0 in their order, shape (candidates,)."""
+        members, others = person_numbers(self.records), person_numbers(self.others)
+        numbers = np.concatenate([members, members.max(initial=-1) + 1 + others])[self.order]
+        return np.asarray(pd.factorize(numbers)[0])
+
+    @property
+    def repeats(self) -> bool:
+        """Whether some person is several candidates."""
+        return int(self.whose.max(initial=-1)) + 1 < self.order.size
+
+    def decided(self, decisions: Decisions) -> tuple[Decisions, Booleans]:
+        """Decisions about people, whose score is the mean over their candidates, and who of them is in the table.
+
+        Raises
+        ------
+        ValueError
+            If the number of decisions is not the number of candidates.
+        """
+        whose = self.whose
+        refuse(
+            decisions.scores.shape != whose.shape,
+            f"the decisions are about {decisions.scores.size} candidates, there are {whose.size}",
+        )
+        if not self.repeats:
+            return decisions, self.member
+        # One candidate about whom nothing is claimed does not hide what is claimed about the others.
+        scores = decisions.scores
+        scores = np.maximum(scores, np.min(scores, where=np.isfinite(scores), initial=np.inf))
+        member = np.zeros(int(whose.max(initial=-1)) + 1, dtype=bool)
+        member[whose] = self.member
+        return Decisions(np.bincount(whose, weights=scores) / np.bincount(whose)), member
 
     @property
     def answers(self) -> Integers:

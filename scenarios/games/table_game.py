@@ -7,16 +7,18 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.random import Generator
 
 from attacks import Claims, Knowledge
 from defenses import Defense, Microdata, MicrodataRelease, Release
-from metrics import Scores, TableUtility, k_anonymity, l_diversity
+from metrics import Scores, TableUtility, equivalence_classes, k_anonymity, l_diversity
 from metrics.columns import Domain, Integers, check_choice, check_integer, require
 from metrics.table_utility import prediction_target
 from scenarios.games.game import KNOWS, Game, Publisher
 from scenarios.games.people import Drawn, People
 from scenarios.games.questions.question import Question
+from scenarios.tables.review.rows_of_people import PeopleInClasses, RowsOfPeople, each_a_person, person_numbers
 
 # Utility of a released table, and its measured k and l.
 
@@ -37,11 +39,15 @@ def table_worth(utility: TableUtility, roles: Microdata, release: MicrodataRelea
     -------
     dict of str to float or None
         Components of utility, and ``k`` and ``l``. These are None without quasi-identifiers or rows; ``l`` also without
-        a sensitive column.
+        a sensitive column. ``k`` counts people where the originals name them; a row of nobody counts as a person.
     """
     measured: dict[str, float | None] = {"k": None, "l": None}
     if roles.quasi_identifiers and len(release.frame):
         measured["k"] = k_anonymity(release.frame, roles.quasi_identifiers)
+        if RowsOfPeople.of(roles) is not None:
+            classes = equivalence_classes(release.frame, roles.quasi_identifiers)
+            people = each_a_person(np.append(person_numbers(roles), -1)[release.origin])
+            measured["k"] = PeopleInClasses.of(classes, people, 0).smallest
         if roles.sensitive:
             measured["l"] = min(l_diversity(release.frame, roles.quasi_identifiers, name) for name in roles.sensitive)
     return {**utility.score(release.analyst_table), **measured}
@@ -138,6 +144,7 @@ class QuestionGame(TableGame):
         If a parameter is refused.
     """
 
+    draws_people = True
     question: Question
 
     def __init__(self, *, records: Microdata, auxiliary: int = 0, held_out: int = 0, attacker_knows: str) -> None:
@@ -157,7 +164,7 @@ class QuestionGame(TableGame):
         return self.records
 
     def groups(self, rng: Generator) -> Sequence[Integers]:
-        """Draw the positions of originals, others, the adversary's own people, and held-out people."""
+        """Draw the numbers of originals, others, the adversary's own people, and held-out people."""
         raise NotImplementedError(f"{type(self).__name__} draws nobody by itself")
 
     def draw(self, rng: Generator, choice: Any = None) -> Any:
@@ -166,10 +173,38 @@ class QuestionGame(TableGame):
         return self.measured(*self.seated(self.groups(people_rng), order_rng, own_rng), query_rng)
 
     def seated(self, groups: Sequence[Integers], order_rng: Generator, own_rng: Generator) -> tuple[Drawn, Microdata]:
-        """People of drawn positions, with the candidates in random order; the held-out people come second."""
-        records, others, auxiliary, held_out = (self.population.take(group) for group in groups)
+        """Drawn people with all their rows, the candidates in random order; the held-out people come second."""
+        records, others, auxiliary, held_out = (self.population.take(self._rows_of(group)) for group in groups)
         order = order_rng.permutation(len(records) + len(others))
         return Drawn(records, others, self.public(auxiliary), order, own_rng), held_out
+
+    @cached_property
+    def _people(self) -> Integers:
+        """Number of the person of each record, shape (records,)."""
+        return person_numbers(self.records)
+
+    @property
+    def size(self) -> int:
+        """Number of people in the population, who may have several records each."""
+        return int(self._people.max(initial=-1)) + 1
+
+    @property
+    def size_words(self) -> str:
+        """The number of people in words; of rows, if each is a person."""
+        return f"{self.size} rows" if self.size == len(self.records) else f"{self.size} people"
+
+    @property
+    def _first_rows(self) -> Integers:
+        """Position of the first record of each person, shape (people,)."""
+        return np.unique(self._people, return_index=True)[1]
+
+    def _rows_of(self, people: Integers) -> Integers:
+        """Positions of the records of people of these numbers, in their order."""
+        place = np.full(self.size, -1)
+        place[people] = np.arange(people.size)
+        places = place[self._people]
+        rows = np.flatnonzero(places >= 0)
+        return np.asarray(rows[np.argsort(places[rows], kind="stable")])
 
     def measured(self, drawn: Drawn, held_out: Microdata, query_rng: Generator) -> People:
         """Drawn people with the utility of releases of the originals."""

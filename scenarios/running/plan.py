@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,7 @@ from scenarios.running.methods.methods import (
 from scenarios.running.workers.isolation import Limits, read_size
 from scenarios.tables.dataset import Dataset, with_columns
 from scenarios.tables.impossible_rows import with_rules
-from scenarios.tables.near_names import suggestion
+from scenarios.tables.near_names import known_as, suggestion
 from scenarios.tables.toml.scenario_file import (
     MethodTable,
     ScenarioTable,
@@ -296,11 +297,15 @@ class Plan:
                 chosen += [entry for entry in entries if entry.name == name]
             elif shown := [entry for entry in entries if label(entry.name, entry.parameters) == " ".join(name.split())]:
                 chosen += shown
-            elif ":" in name or " " in name:
+            elif ":" in name or (" " in name and known_as(name, exported(package)) is None):
                 chosen.append(_as_written(entries, _entry(written_method(name, package), package)))
             else:
-                find(name, package)
-                raise ValueError(f"the scenario does not play {name!r}{suggestion(name, sorted(scenario_names))}")
+                known = find(name, package).__name__
+                require(
+                    known in scenario_names,
+                    f"the scenario does not play {name!r}{suggestion(name, sorted(scenario_names))}",
+                )
+                chosen += [entry for entry in entries if entry.name == known]
         return tuple(chosen)
 
 
@@ -416,8 +421,9 @@ def _plan(
         require(
             described, f"{scenario_label(path)}: table [{table}]: no {table} plays on the data set {dataset.name!r}"
         )
-        wanted = {_class_name(one if isinstance(one, str) else one.name) for one in asked}
-        needed = [point for point in described if not asked or _class_name(point["use"]) in wanted]
+        kind = f"{table}s"
+        wanted = {_class_name(one if isinstance(one, str) else one.name, kind) for one in asked}
+        needed = [point for point in described if not asked or _class_name(point["use"], kind) in wanted]
         built[f"{table}s"] = within(path, table, _entries, needed, f"{table}s")
         not_built[f"{table}s"] = tuple(point["use"] for point in described if point not in needed)
     plan = Plan(
@@ -457,9 +463,11 @@ def _entry(table: dict[str, Any], package: str) -> NamedMethod:
     return NamedMethod(source_name(method), method, parameters)
 
 
-def _class_name(method: str) -> str:
-    """Name of the class that a method's text means, such as ``Mondrian k=5`` or ``module:Class``."""
-    return method.strip().partition(" ")[0].rpartition(":")[2]
+def _class_name(method: str, package: str) -> str:
+    """Name of the class that a method's text means, such as ``Mondrian k=5``, ``AIM`` or ``module:Class``."""
+    name = method.strip().partition(" ")[0].rpartition(":")[2]
+    known = name in importlib.import_module(package).__all__ or ":" in method
+    return name if known else known_as(method, exported(package)) or known_as(name, exported(package)) or name
 
 
 def _entries(described: Sequence[dict[str, Any]], package: str) -> list[NamedMethod]:

@@ -13,6 +13,7 @@ import numpy as np
 from defenses.base import Encoding, Network
 from defenses.federated.averaging import Client, TrainingRules, federated_averaging
 from defenses.federated.clipping import ExampleClipping
+from defenses.federated.loss_bound import LossBound, noise_terms
 from defenses.federated.models import SoftmaxRegression
 from defenses.federated.noise import SequentialNoise
 from leaderboard import Lines, Section, Series, Table
@@ -92,7 +93,12 @@ class LossGaps:
     plays: int
     best_loss: float
     gaps: Mapping[TrainingSetting, Gap]
-    shape: Mapping[TrainingSetting, float]
+    bound: LossBound
+
+    def shape(self, setting: TrainingSetting) -> float:
+        """The fitted theory's gap."""
+        m = self.experiment.records
+        return float(self.bound.gap(setting.rounds, records=m, clients=setting.clients, epsilon=setting.epsilon))
 
 
 @dataclass(frozen=True)
@@ -199,8 +205,8 @@ def best_rounds(settings: Sequence[TrainingSetting], gaps: Mapping[TrainingSetti
     return BestRounds(best.rounds, any_worse(settings[:position]) and any_worse(settings[position + 1 :]))
 
 
-def fitted_shape(gaps: Mapping[TrainingSetting, Gap], records: int) -> dict[TrainingSetting, float]:
-    """The theory's gap at every setting; its constants are fitted by relative least squares.
+def fitted_bound(gaps: Mapping[TrainingSetting, Gap], records: int) -> LossBound:
+    """The theory's bound at C = 1; its constants are fitted to the gaps by relative least squares.
 
     Parameters
     ----------
@@ -211,22 +217,16 @@ def fitted_shape(gaps: Mapping[TrainingSetting, Gap], records: int) -> dict[Trai
     """
     from scipy.optimize import nnls
 
-    settings = list(gaps)
-    measured = np.array([max(gaps[setting].mean, 1e-6) for setting in settings])
+    measured = np.array([max(gap.mean, 1e-6) for gap in gaps.values()])
     rounds, clients, epsilon = (
-        np.array([getattr(setting, name) for setting in settings], dtype=float)
-        for name in ("rounds", "clients", "epsilon")
+        np.array([getattr(setting, name) for setting in gaps], dtype=float) for name in ("rounds", "clients", "epsilon")
     )
-    best: tuple[float, Floats] | None = None
+    fits = []
     for decay in 1 - np.logspace(-3, -0.3, 40):
-        left = decay**rounds
-        noise = rounds / (records * np.sqrt(clients) * epsilon)
-        terms = np.column_stack([left, noise * (1 - left), noise**2 * (1 - left)])
-        constants, error = nnls(terms / measured[:, None], np.ones(len(settings)))
-        if best is None or error < best[0]:
-            best = float(error), terms @ constants
-    assert best is not None  # noqa: S101 (the grid is not empty)
-    return dict(zip(settings, best[1].tolist(), strict=True))
+        terms = noise_terms(decay, rounds, 1.0, records, clients, epsilon)
+        constants, error = nnls(terms / measured[:, None], np.ones(len(gaps)))
+        fits.append((float(error), LossBound(float(decay), *constants.tolist())))
+    return min(fits, key=lambda fit: fit[0])[1]
 
 
 # Sections of the report on loss gaps of private federated learning.
@@ -240,12 +240,12 @@ _SHAPE_NOTE = (
 
 def epsilon_section(results: LossGaps) -> Section:
     """Loss gap against epsilon and the number of clients, at one number of rounds."""
-    tried, gaps, shape = results.experiment, results.gaps, results.shape
+    tried, gaps = results.experiment, results.gaps
     turns = tried.middle
     budgets = [*tried.epsilon, np.inf]
     grid = {f"N = {count}": [TrainingSetting(count, turns, budget) for budget in budgets] for count in tried.clients}
     rows: list[tuple[str, ...]] = [(name, *(gap_text(gaps[one]) for one in row)) for name, row in grid.items()]
-    theory: list[tuple[str | float, ...]] = [(name, *(shape[one] for one in row)) for name, row in grid.items()]
+    theory: list[tuple[str | float, ...]] = [(name, *(results.shape(one) for one in row)) for name, row in grid.items()]
     columns = ("", *(f"epsilon = {budget:g}" for budget in tried.epsilon), "no noise")
     ascending = sorted(tried.clients)
     over_clients = tuple(
@@ -295,11 +295,15 @@ def rounds_section(results: LossGaps) -> Section:
         for count in results.experiment.clients:
             settings = [TrainingSetting(count, turns, budget) for turns in results.experiment.rounds]
             best = best_rounds(settings, results.gaps)
-            rows.append((f"N = {count}", *(gap_text(results.gaps[one]) for one in settings), rounds_text(best)))
+            theory = results.bound.best_rounds(records=results.experiment.records, clients=count, epsilon=budget)
+            measured = (gap_text(results.gaps[one]) for one in settings)
+            # Without noise the theory has no best T.
+            told = "" if np.isinf(budget) else str(theory)
+            rows.append((f"N = {count}", *measured, rounds_text(best), told))
             if not np.isinf(budget):
                 best_of_noised.append(best)
                 charts.append(_curve(f"N = {count}, {name}", "rounds", settings, results))
-        columns = ("", *(f"T = {turns}" for turns in results.experiment.rounds), "best T")
+        columns = ("", *(f"T = {turns}" for turns in results.experiment.rounds), "best T", "the theory's")
         tables.append(Table(f"Measured gap, {name}", columns, rows, digits=3))
     inside = sum(best.inside for best in best_of_noised)
     return Section(
@@ -337,7 +341,7 @@ def _curve(title: str, along: str, settings: Sequence[TrainingSetting], results:
         "loss gap",
         (
             Series("measured", positions, [gap.mean for gap in gaps], lows, highs),
-            Series("the theory's shape", positions, [results.shape[setting] for setting in settings]),
+            Series("the theory's shape", positions, [results.shape(setting) for setting in settings]),
         ),
         better="lower",
         scale="logarithmic",
@@ -455,4 +459,4 @@ class FederatedCurves(Experiment):
             ]
             settings += [TrainingSetting(count, turns, np.inf) for turns in self.rounds]
             gaps |= {setting: gap(setting) for setting in settings}
-        return LossGaps(self, plays, best_loss, gaps, fitted_shape(gaps, self.records))
+        return LossGaps(self, plays, best_loss, gaps, fitted_bound(gaps, self.records))

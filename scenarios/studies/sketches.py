@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import numpy as np
 from numpy.random import Generator
@@ -26,6 +27,10 @@ M, K = 1024, 65_536
 EMOJI_EPSILON, SITES_EPSILON = 4.0, 8.0
 WORDS_K, WORDS_EPSILON, WRITERS = 2048, 6.0, 150_000
 """Published settings (Apple 2017, section 5): emoji, sites and new words."""
+MISTYPED = {"love": 9000, "lov": 4000, "know": 8000, "kno": 3500}
+"""Two words and the published examples of their typing errors, and how many people type each."""
+SIMILAR = 0.75
+"""Least similarity of a typing error and the word meant, as a share of the letters of both that match."""
 VALUES, SITES = 100, 200
 LOCALES = ("English", "French")
 
@@ -176,13 +181,35 @@ def measure_autoplay(people: int, rng: Generator) -> Autoplay:
 
 
 def measure_new_words(rng: Generator) -> list[tuple[str, int, float]]:
-    """Words discovered with k = 2,048 and epsilon 6, their true and estimated counts."""
+    """Words discovered with k = 2,048 and epsilon 6, their true and estimated counts.
+
+    The words of `MISTYPED` take the place of words that are typed once.
+    """
     word_rng, device_rng = rng.spawn(2)
-    typed = words(WRITERS, word_rng)
+    typed = [word for word, count in MISTYPED.items() for _ in range(count)]
+    drawn = words(WRITERS, word_rng)
+    typed += [word for word in drawn if word in WORDS]
+    typed += [word for word in drawn if word not in WORDS][: WRITERS - len(typed)]
     puzzle = SequenceFragmentPuzzle(epsilon=WORDS_EPSILON, m=M, k=WORDS_K)
     discovered = puzzle.discover(puzzle.privatize(puzzle.encode(typed), device_rng))
     names = puzzle.decode(discovered.values)
     return [(name, typed.count(name), float(count)) for name, count in zip(names, discovered.counts, strict=True)]
+
+
+def meant_words(counts: Mapping[str, float]) -> dict[str, str]:
+    """Words that look like typing errors, each with the more frequent word that is most similar to it.
+
+    Parameters
+    ----------
+    counts : mapping of str to float
+        Estimated count of each discovered word.
+    """
+    meant = {}
+    for word, count in counts.items():
+        near = get_close_matches(word, [other for other in counts if counts[other] > count], n=1, cutoff=SIMILAR)
+        if near:
+            meant[word] = near[0]
+    return meant
 
 
 # Report of the sketch experiment: measurements beside published figures and exact theory.
@@ -308,7 +335,8 @@ def autoplay_section(autoplay: Autoplay, people: int) -> Section:
 
 def words_section(discovered: Sequence[tuple[str, int, float]]) -> Section:
     """Words discovered in the published setting."""
-    rows: list[list[Value]] = [[word, typed, estimate] for word, typed, estimate in discovered]
+    meant = meant_words({word: estimate for word, _, estimate in discovered})
+    rows: list[list[Value]] = [[word, typed, estimate, meant.get(word, "")] for word, typed, estimate in discovered]
     hits = sum(word in WORDS for word, _, _ in discovered)
     return Section(
         "New words",
@@ -316,10 +344,11 @@ def words_section(discovered: Sequence[tuple[str, int, float]]) -> Section:
         (
             Table(
                 "Words found",
-                ("word", "typed", "estimate"),
+                ("word", "typed", "estimate", "word meant"),
                 rows,
                 digits=0,
-                note=f"{hits} of the {len(WORDS)} new words, and {len(discovered) - hits} others.",
+                note=f"{hits} of the {len(WORDS)} new words, and {len(discovered) - hits} others. A typing error "
+                "stands beside the more frequent word that it resembles, which a keyboard offers as correction.",
             ),
         ),
     )

@@ -127,6 +127,8 @@ class Dataset:
         Combinations of released cells that the roles declare impossible.
     bare : tuple of str
         Quasi-identifiers without a declared hierarchy, which have a default one.
+    weight : str, optional
+        Column of survey weights, as the roles say.
     """
 
     name: str
@@ -144,6 +146,7 @@ class Dataset:
     written: WrittenCells = field(default_factory=WrittenCells, repr=False)
     impossible: tuple[dict[str, str], ...] = ()
     bare: tuple[str, ...] = ()
+    weight: str | None = None
 
 
 def with_all_columns(dataset: Dataset) -> Microdata:
@@ -298,6 +301,7 @@ def described_table(
         written,
         read_rules(declared.impossible, records, written, roles_path),
         tuple(bare),
+        declared.weight,
     )
 
 
@@ -349,7 +353,9 @@ def _quasi_identifiers(
         missing, others = ("roles", "") if all_free else ("quasi-identifiers", "other ")
         return tuple(free), (), [Note("all quasi-identifiers", numbers={"missing": missing, "others": others})]
     without = tuple(column for column in free if column not in declared.quasi_identifiers)
-    notes = [Note("no role", without), Note("unprotected", tuple(declared.unprotected))]
+    weight = () if declared.weight is None else (declared.weight,)
+    unprotected = tuple(name for name in declared.unprotected if name not in weight)
+    notes = [Note("no role", without), Note("unprotected", unprotected), Note("weights", weight)]
     return tuple(declared.quasi_identifiers), without, [note for note in notes if note.columns]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from scenarios.tables.reading.text_table import HINT, rows_from_one, text_table
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.released import input_path, released_columns, text_frame
 from scenarios.tables.review.doubtful_values import doubtful_columns
+from scenarios.tables.review.rows_of_people import numbers_of
 from scenarios.tables.roles import declared_domain, read_roles
 from scenarios.tables.toml.toml_file import read_bytes, read_text
 
@@ -40,8 +42,8 @@ from scenarios.tables.toml.toml_file import read_bytes, read_text
 
 def candidates_beside(
     released: pd.DataFrame, path: Path, roles: Path | None, channel: Channel | None
-) -> tuple[pd.DataFrame, Knowledge, list[Note]]:
-    """Read the candidates that a released table is compared with: cells, knowledge and notes.
+) -> tuple[pd.DataFrame, Knowledge, list[Note], Integers]:
+    """Read the candidates that a released table is compared with: cells, knowledge, notes, and their people's numbers.
 
     A column's domain is that of the channel. Without one, it is that of the roles file. Without either, it is inferred
     from the candidates. Categories that only the release names are added to an inferred
@@ -53,6 +55,8 @@ def candidates_beside(
     notes = of_file(path, reading)
     shared = [str(name) for name in released.columns if name in columns]
     lacking = [str(name) for name in released.columns if name not in columns]
+    if declared.person is not None and declared.person not in columns:
+        notes.append(Note("answers about rows", (declared.person,)))
     # Both tables may lack identifiers.
     other_roles = {column: key for column, key in declared.named().items() if column not in declared.identifiers}
     check_named(other_roles, [*columns, *lacking], roles, f"{path} or the released table, which have")
@@ -92,7 +96,14 @@ def candidates_beside(
         for name, count in outsiders.items()
         if count
     ]
-    return read, Knowledge(frame, Microdata(frame.iloc[:0], domains=domains)), notes
+    return read, Knowledge(frame, Microdata(frame.iloc[:0], domains=domains)), notes, _whose(columns, declared.person)
+
+
+def _whose(columns: Mapping[str, TextColumn], person: str | None) -> Integers:
+    """Number of the person of each candidate, shape (candidates,); each is a person of its own if no column says."""
+    if person is None or person not in columns:
+        return np.arange(next(iter(columns.values())).rows)
+    return numbers_of(pd.Series(columns[person].text_values(), dtype=object).str.strip())
 
 
 def _unknown(cells: pd.Series[Any], values: pd.Series[Any], domain: Domain, hint: str) -> list[Note]:
@@ -119,18 +130,17 @@ MOST_LEARNED = 50_000_000
 
 def read_release(
     released: str, candidates: str, roles: Path | None, channel: str | None
-) -> tuple[MicrodataRelease, Knowledge, list[str]]:
-    """Read a released table and the candidates for its rows."""
+) -> tuple[MicrodataRelease, Knowledge, list[str], Integers]:
+    """Read a released table and the candidates for its rows, with the number of the person of each candidate."""
     disclosed = None if channel is None else _read_channel(Path(channel))
     declared = read_roles(roles)
     file = input_path(released)
     columns, notes = released_columns(file, read_bytes(file), declared, declared.named())
-    frame, knowledge, candidate_notes = candidates_beside(text_frame(columns), input_path(candidates), roles, disclosed)
+    beside = candidates_beside(text_frame(columns), input_path(candidates), roles, disclosed)
+    frame, knowledge, candidate_notes, whose = beside
     release = MicrodataRelease(frame, np.full(len(frame), -1), disclosed)
     notes = [*of_file(file, notes), *candidate_notes, *_rows_without_candidate(release, knowledge)]
-    if declared.person is not None:
-        notes.append(Note("answers about rows", (declared.person,)))
-    return release, knowledge, [*map(str, notes)]
+    return release, knowledge, [*map(str, notes)], whose
 
 
 def _read_channel(path: Path) -> Channel:

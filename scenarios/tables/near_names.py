@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,6 +10,28 @@ from metrics.columns import nearest_name
 
 LISTED = 40
 """Largest number of names that an error message lists."""
+
+
+def known_as(name: str, classes: Mapping[str, Any]) -> str | None:
+    """The key of the class or function that a name means in another spelling, or by a name that the field knows.
+
+    Examples
+    --------
+    >>> known_as("fellegi-sunter", {"FellegiSunter": object}), known_as("pram", {"FellegiSunter": object})
+    ('FellegiSunter', None)
+    """
+    plain = _plain(name)
+    by_name = (key for key in classes if _plain(key) == plain)
+    by_field = (
+        key for key, one in classes.items() if plain in map(_plain, getattr(one, "__dict__", {}).get("called", ()))
+    )
+    return next(by_name, None) or next(by_field, None)
+
+
+def _plain(name: str) -> str:
+    """Letters and digits of a name in lower case and American spelling."""
+    letters = re.sub(r"[\W_]", "", name.casefold())
+    return letters.replace("isation", "ization").replace("ised", "ized").replace("neighbor", "neighbour")
 
 
 def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:

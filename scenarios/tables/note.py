@@ -60,6 +60,9 @@ _READ = {
     ),
     "no role": "{names}: no role declared, hence left out; 'unprotected' lists what may go out as is",
     "unprotected": "{names}: unprotected; released as they are unless a defense names them",
+    "weights": (
+        "{names}: survey weights, which nobody is assumed to know; released as they are unless a defense names them"
+    ),
 }
 """Words of the kinds of notes on how a table was read, which say no more than its roles and domains do."""
 _SAID = {
@@ -98,8 +101,8 @@ _SAID = {
     "rows of nobody": (NOTE, "by the channel {rows} of {all} released rows stem from no candidate"),
     "answers about rows": (
         NOTE,
-        "rows are counted, not people ({names}): an answer that names another row of the same person is not called "
-        "right; `tokumei report --truth` counts people",
+        "rows are counted, not people: the candidates lack {names}, so an answer that names another row of the same "
+        "person is not called right",
     ),
     "classes of rows": (
         NOTE,
@@ -129,7 +132,28 @@ _SAID = {
         "{method} may release rows that {roles} declares impossible: only synthesizers with the parameter "
         "structural_zeros obey [[impossible]]",
     ),
-    "word for a gap": (NOTE, "{names}: {word} is a category; if it means a missing value, give --na {given}"),
+    "word for a gap": (NOTE, "{names}: {words} {are}; if it means a missing value, give {given}"),
+    "weights unread": (
+        NOTE,
+        "{names}: not all cells are listed numbers above 0, so that no individual risk is estimated from the weights",
+    ),
+    "relative weights": (
+        NOTE,
+        "{names}: weights below 1 count no people, so they are relative; give --population-size for individual risks",
+    ),
+    "codes among numbers": (
+        NOTE,
+        "{names}: numbers apart from {words}; proposed as missing values, as {given} reads them",
+    ),
+    "codes in other columns": (
+        NOTE,
+        "{names}: numbers apart from {words}, which other columns hold too, so that it is text; {given} reads them as "
+        "missing in all columns",
+    ),
+    "gaps in a scale": (
+        NOTE,
+        "{names}: an ordered scale apart from {words}, which {are}; with {given} describe proposes its order",
+    ),
     "nines": (
         NOTE,
         "{names}: {number:g} in {rows} rows, where all others are from {low:g} to {high:g}; if it means a missing "
@@ -180,7 +204,17 @@ _SAID = {
     "empty cell as a value": (
         NOTE,
         "{names}: an empty cell counts as a value of its own, which may single somebody out. If it was suppressed, "
-        "write * in its place.",
+        'write * in its place, or add --suppressed "".',
+    ),
+    "gaps in classes": (
+        NOTE,
+        "{names}: what is promised counts a missing value as a value of its own, so a class of one value and missing "
+        "ones is 2-diverse",
+    ),
+    "unknown as a value": (
+        NOTE,
+        "{names}: an empty cell counts as a value of its own in l, alpha and t. So a class of one value and empty "
+        "cells is 2-diverse.",
     ),
     "set as a value": (
         NOTE,
@@ -225,6 +259,11 @@ _SAID = {
         WARNING,
         "{names}: the members of a group ({group}) share it, and {rows:,} of {total:,} rows hold a value that no other "
         "group has. It names the group though each person hides: recode it, or give it the role of a quasi-identifier",
+    ),
+    "plays of people": (
+        WARNING,
+        "people are drawn with all their rows ({names}: {rows}), and success and advantages are those of people; k and "
+        "epsilon of guarantees count rows, so they promise people less",
     ),
     "plays of rows": (
         WARNING,

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from metrics.classes import SizeCounts, group_starts, joint_counts, key_starts, without_group
 from metrics.columns import SUPPRESSED, Domain, Floats, Integers, is_generalized, refuse, require
@@ -121,7 +122,7 @@ class ClassPairs:
     values: Integers
     counts: Integers
 
-    def summed(self, numbers: Integers) -> Integers:
+    def summed(self, numbers: NDArray[Any]) -> NDArray[Any]:
         """Sum of a number of each pair over each class, shape (classes,)."""
         return np.add.reduceat(numbers, group_starts(self.groups))
 
@@ -168,6 +169,19 @@ class CountedRelease(ABC):
         """Column whose values are people, if they are known and make no class."""
         known = (name for name in (PERSON, self.roles.person) if name in self.columns)
         return next((name for name in known if name not in self.quasi_identifiers), None)
+
+    @cached_property
+    def weights(self) -> Floats | None:
+        """Survey weight of each cell of the column of weights, shape (cells,).
+
+        None if there is no such column, it has too many cells to list, or a cell is no finite number above 0.
+        """
+        weight = None if self.roles.weight is None else self.columns.get(self.roles.weight)
+        if weight is None or weight.cells is None:
+            return None
+        numbers = pd.to_numeric(pd.Series(weight.cells), errors="coerce").to_numpy(dtype=float)
+        fit = (numbers > 0) & np.isfinite(numbers)
+        return None if weight.counts[~fit].any() else np.where(fit, numbers, 0.0)
 
     @property
     def group(self) -> str | None:
@@ -262,6 +276,8 @@ class ClassCounts:
         The classes; None if memory does not suffice.
     suppressed : int
         Number of wholly suppressed records, which are in no class.
+    weighted : tuple of ndarray or None, each of shape (classes,)
+        Number of records of each class and the sum of their survey weights, if there are such weights.
     """
 
     sizes: SizeCounts
@@ -270,6 +286,7 @@ class ClassCounts:
     diversity: Mapping[str, ClassDiversity]
     coded: CodedClasses | None
     suppressed: int
+    weighted: tuple[Integers, Floats] | None = None
 
     @classmethod
     def of(cls, table: CountedRelease, memory: int | None = None) -> Self:
@@ -330,7 +347,24 @@ class ClassCounts:
             coded = CodedClasses(joined, np.concatenate([records for _, records in kept]), stars)
         in_people = SizeCounts.of_counter(people) if people else None
         groups = GroupRisk.of(*map(np.concatenate, zip(*members, strict=True))) if members else None
-        return cls(SizeCounts.of_counter(sizes), in_people, groups, diversity, coded, suppressed)
+        return cls(
+            SizeCounts.of_counter(sizes), in_people, groups, diversity, coded, suppressed, _weighted(table, whole)
+        )
+
+
+def _weighted(table: CountedRelease, stars: Mapping[str, int]) -> tuple[Integers, Floats] | None:
+    """Number of records and sum of weights of each class but the wholly suppressed records, if there are weights."""
+    weights = table.weights
+    if weights is None:
+        return None
+    own: list[Integers] = []
+    sums: list[Floats] = []
+    for arrived in table.class_pairs(table.roles.weight):
+        pairs, _ = arrived.without_suppressed(stars)
+        if pairs.counts.size:
+            own.append(pairs.summed(pairs.counts))
+            sums.append(pairs.summed(pairs.counts * weights[pairs.values]))
+    return np.concatenate(own), np.concatenate(sums)
 
 
 def require_quasi_identifiers(names: Sequence[str]) -> None:

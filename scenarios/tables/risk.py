@@ -13,8 +13,8 @@ import pandas as pd
 import metrics as m
 from leaderboard.pages.number_text import counted, exact
 from metrics.classes import SizeCounts, agreeing_records
-from metrics.columns import Booleans, Integers, refuse
-from metrics.risk import journalist_of_sizes, prosecutor_of_sizes
+from metrics.columns import Booleans, Floats, Integers, refuse
+from metrics.risk import individual_of_sizes, journalist_of_sizes, prosecutor_of_sizes
 from metrics.suda import minimal_unique_sets
 from scenarios.tables.note import Note
 from scenarios.tables.parts.combination_index import CombinationIndex
@@ -83,8 +83,14 @@ def _refused(
 SET_SIZE = 3
 # Sampling fraction up to which Pitman's estimator fits.
 SMALL_FRACTION = 0.1
+# Weights are relative, not numbers of people, if more than this share of the records has one below 1.
+RELATIVE = 0.05
 # A record is at risk above this risk, which means a class of fewer than five records.
 THRESHOLD = 0.2
+
+
+CONVENTIONS = ("stars", "empty cell as a value", "unknown as a value", "set as a value")
+"""Kinds of notes on what ``*``, missing values, sets and intervals count as in classes."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +136,10 @@ class RiskReport:
         Quasi-identifiers whose numbers look noised; see `scenarios.tables.risk`.
     gaps : tuple of str
         Quasi-identifiers with empty cells.
+    unknown : tuple of str
+        Sensitive columns with empty cells.
+    unweighted : tuple of Note
+        Why the survey weights give no individual risk.
     """
 
     rows: int
@@ -151,6 +161,8 @@ class RiskReport:
     starred: bool = False
     noised: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    unweighted: tuple[Note, ...] = ()
 
     @property
     def notes(self) -> list[Note]:
@@ -160,9 +172,10 @@ class RiskReport:
             (self.noised, Note("noised", self.noised)),
             (self.starred, Note("stars", numbers={"suppressed": self._suppressed_words()})),
             (self.gaps, Note("empty cell as a value", self.gaps)),
+            (self.unknown, Note("unknown as a value", self.unknown)),
             (self.several, Note("set as a value", self.several)),
         )
-        return [note for applies, note in said if applies]
+        return [*(note for applies, note in said if applies), *self.unweighted]
 
     def _suppressed_words(self) -> str:
         """Sentence on the wholly suppressed records; empty if there are none."""
@@ -206,6 +219,9 @@ def risk_report(
     counts = ClassCounts.of(table, memory)
     names, columns = table.quasi_identifiers, table.columns
     sizes, classes = counts.sizes, counts.coded
+    weighted, unweighted = _weighted(table, counts, population_size)
+    if weighted is not None and population_size is None:
+        population_size = round(float(weighted[1].sum()))
     single_sets = ([], []) if classes is None else singled_out(classes)
     total = sizes.rows + counts.suppressed
     model = _poisson_gamma(sizes, population_size, cells)
@@ -214,11 +230,17 @@ def risk_report(
         classes=sizes.classes,
         uniques=sizes.uniques,
         sizes=dict(_by_size(sizes)) | ({"none, all cells *": counts.suppressed} if counts.suppressed else {}),
-        models=_models(counts, None if population is None else _journalist(table, counts, population)),
+        models=[
+            *_models(counts, None if population is None else _journalist(table, counts, population)),
+            *([] if weighted is None else _individual(*weighted)),
+        ],
         measures=list(_measures(counts, several_rows=table.roles.person is not None)),
         one_value=[(name, column.one_value) for name, column in counts.diversity.items()],
         plain=all(columns[name].plain for name in (*names, *table.sensitive)),
-        estimates=_estimates(sizes, population_size, model),
+        estimates=[
+            *_estimates(sizes, population_size, model),
+            *([] if weighted is None else [_weighted_uniques(*weighted)]),
+        ],
         poisson_gamma=model,
         fraction=None if population_size is None else total / population_size,
         columns=single_sets[0],
@@ -231,6 +253,8 @@ def risk_report(
             name for name in names if looks_noised(columns[name].rows_of_cells(), table.roles.columns.get(name))
         ),
         gaps=tuple(name for name in names if columns[name].missing),
+        unknown=tuple(name for name in table.sensitive if columns[name].missing),
+        unweighted=unweighted,
     )
 
 
@@ -304,6 +328,48 @@ def _translation(table: CountedRelease, everybody: CountedRelease, name: str) ->
         raise ValueError(f"{everybody.path}: column {name!r} has too many cells to compare it with a table")
     position = {cell: code for code, cell in enumerate(own)}
     return np.array([position.get(cell, -1) for cell in other], dtype=np.int64)
+
+
+def _weighted(
+    table: CountedRelease, counts: ClassCounts, population: int | None
+) -> tuple[tuple[Integers, Floats] | None, tuple[Note, ...]]:
+    """Sizes of classes in the table, and in the population by weights, or a note why they are unknown.
+
+    Weights are scaled to the size of the population if it is given.
+    """
+    name, weights = table.roles.weight, table.weights
+    if name is None or name not in table.columns:
+        return None, ()
+    if weights is None or counts.weighted is None:
+        return None, (Note("weights unread", (name,)),)
+    own, everybody = counts.weighted
+    if population is not None:
+        return (own, everybody * (population / everybody.sum())), ()
+    if table.columns[name].counts[weights < 1].sum() > RELATIVE * table.rows:
+        return None, (Note("relative weights", (name,)),)
+    return (own, everybody), ()
+
+
+def _individual(own: Integers, everybody: Floats) -> list[tuple[str, str, float]]:
+    """Individual risk by survey weights: name, meaning, value."""
+    risks = individual_of_sizes(own, everybody)
+    at_risk = own[risks > THRESHOLD].sum() / own.sum()
+    return [
+        ("individual, highest", "by survey weights (Benedetti and Franconi)", float(risks.max())),
+        ("individual, mean", "the same, over all records", float(np.average(risks, weights=own))),
+        (
+            "individual, at risk",
+            f"share of records above {exact(THRESHOLD)}",
+            float(at_risk),
+        ),
+    ]
+
+
+def _weighted_uniques(own: Integers, everybody: Floats) -> tuple[str, str, float]:
+    """Population uniques by survey weights: a class of one record has one person with probability 1 / weight."""
+    alone = own == 1
+    about = "a record that is alone in its class is unique with probability 1 / weight"
+    return "weights", about, float((1 / np.maximum(everybody[alone], 1)).sum())
 
 
 def _by_size(sizes: SizeCounts) -> Iterator[tuple[str, int]]:

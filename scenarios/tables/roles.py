@@ -331,6 +331,9 @@ class Roles(TomlTable):
     group : str, optional
         The column that identifies the household of each row, or another group of people. It is an identifier unless a
         list gives it another role.
+    weight : str, optional
+        The column of survey weights: how many people of the population a row stands for. It is never a
+        quasi-identifier. Releases hold it as an unprotected column, and `tokumei risk` estimates risks by it.
     unprotected : list of str
         Columns without a role that releases hold as they are, unless a defense names them. Other columns without a role
         are left out of releases.
@@ -344,6 +347,8 @@ class Roles(TomlTable):
         Decimal mark of numbers in CSV files. The other mark, in groups of three digits, separates thousands.
     na : list of str
         Texts that mean a missing value, in all columns.
+    suppressed : list of str
+        Texts that mean a suppressed cell, in all columns of releases, beside ``*``. An empty text is an empty cell.
     dataset : DatasetTable
         Title, citation, licence, checksums, and the file of a test part.
     columns : dict of str to Column
@@ -358,12 +363,14 @@ class Roles(TomlTable):
     sensitive: list[str] = Field(default_factory=list)
     person: str | None = None
     group: str | None = None
+    weight: str | None = None
     unprotected: list[str] = Field(default_factory=list)
     undecided: list[str] = Field(default_factory=list)
     separator: str | None = Field(default=None, pattern=r'^[^"\r\n]$')
     encoding: Annotated[str, AfterValidator(check_encoding)] | None = None
     decimal: Literal[".", ","] | None = None
     na: list[str] = Field(default_factory=list)
+    suppressed: list[str] = Field(default_factory=list)
     dataset: DatasetTable = Field(default_factory=DatasetTable)
     columns: dict[str, Annotated[Column, Field(discriminator="type")]] = Field(default_factory=dict)
     impossible: list[Annotated[dict[str, str], Field(min_length=1)]] = Field(default_factory=list)
@@ -385,13 +392,29 @@ class Roles(TomlTable):
         return self
 
     @model_validator(mode="after")
-    def _missing_or_category(self) -> Self:
+    def _weight_is_unprotected(self) -> Self:
+        if self.weight is not None:
+            declared = self.columns.get(self.weight)
+            refuse(declared is not None and declared.type != "number", f"weight {self.weight!r} must be a number")
+            refuse(
+                self.weight in (*self.identifiers, *(self.quasi_identifiers or []), *self.sensitive),
+                f"column {self.weight!r} is the weight and stands in another role too; give it one",
+            )
+            if self.weight not in self.unprotected:
+                self.unprotected.append(self.weight)
+        return self
+
+    @model_validator(mode="after")
+    def _one_meaning_each(self) -> Self:
+        for text in self.na:
+            refuse(text in self.suppressed, f"{text!r} is in 'na' and in 'suppressed'; it is one or the other")
         for name, column in self.columns.items():
             for text in column.categories or [] if isinstance(column, CategoryColumn) else []:
-                refuse(
-                    text.strip() in self.na,
-                    f"{text!r} is in 'na' and a category of column {name!r}; it is one or the other",
-                )
+                for key in ("na", "suppressed"):
+                    refuse(
+                        text.strip() in getattr(self, key),
+                        f"{text!r} is in {key!r} and a category of column {name!r}; it is one or the other",
+                    )
         return self
 
     def leaves_out(self, name: str) -> bool:
@@ -409,7 +432,9 @@ class Roles(TomlTable):
         keys |= {column: f"table [columns.{column}]" for column in self.columns}
         for role in ("identifiers", "quasi_identifiers", "sensitive", "unprotected"):
             keys |= dict.fromkeys(getattr(self, role) or [], f"key '{role}'")
-        keys |= {name: f"key '{key}'" for key in ("person", "group") if (name := getattr(self, key)) is not None}
+        keys |= {
+            name: f"key '{key}'" for key in ("person", "group", "weight") if (name := getattr(self, key)) is not None
+        }
         return keys
 
 

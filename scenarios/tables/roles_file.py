@@ -13,6 +13,7 @@ from scenarios.tables.dataset import Dataset
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO
 from scenarios.tables.reading.written_cells import integer_cell
+from scenarios.tables.review.ordered_scales import with_scale_order
 from scenarios.tables.roles import Roles, read_roles
 
 HEADER = """\
@@ -36,7 +37,7 @@ def reviewable_roles(
     declared = read_roles(roles, reading)
     if declared.quasi_identifiers is None:
         declared = declared.model_copy(update={"quasi_identifiers": list(records.quasi_identifiers)})
-    inferred = {name: domain for name, domain in records.domains.items() if domain.inferred}
+    inferred = {name: with_scale_order(domain) for name, domain in records.domains.items() if domain.inferred}
     comments = {}
     for name, domain in inferred.items():
         unique = not isinstance(domain, NumericDomain) and domain.size == (rows or len(records)) > 1

@@ -117,21 +117,6 @@ def drawn_control(person: Integers, share: float, rng: Generator) -> Booleans:
     return chosen
 
 
-def one_row_each(person: Integers, rng: Generator) -> Booleans:
-    """Which rows are chosen, one of each person at random, shape (rows,); a person's rows are equally likely.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> int(one_row_each(np.array([0, 0, 1, 2, 2, 2]), np.random.default_rng(1)).sum())
-    3
-    """
-    order = rng.permutation(person.size)
-    chosen = np.zeros(person.size, dtype=bool)
-    chosen[order[np.unique(person[order], return_index=True)[1]]] = True
-    return chosen
-
-
 def _together(person: Integers, group: Integers) -> Integers:
     """Number of the part of each row, so that the rows of a person, and those of a group, are in one part."""
     from scipy.sparse import coo_array

@@ -7,7 +7,7 @@ import pytest
 from defenses import Microdata, RetentionReplacement
 from leaderboard import pooled_utility
 from metrics import CategoricalDomain, NumericDomain, TableUtility, table_utility
-from metrics.table_utility import MEASURES
+from metrics.table_utility import MEASURES, anchored
 from scenarios import load
 
 ITEMS = {
@@ -242,3 +242,40 @@ def test_a_table_without_associations_has_none_to_keep():
     assert utility.score(frame)["associations"] is None
     assert utility.score(frame[:0])["associations"] is None
     assert utility.score(frame)["marginals"] == 1
+
+
+@pytest.mark.thorough_beyond(1)
+@pytest.mark.parametrize("floor", [0.2, 0.9, 1.0])
+def test_signed_measures_keep_the_order_below_the_floor(floor):
+    values = np.linspace(0, 1, 21)
+    signed = [anchored(value, floor, signed=True) for value in values]
+    assert np.maximum(signed, 0).tolist() == [anchored(value, floor) for value in values]
+    below = np.array(signed)[values <= floor]
+    assert (np.diff(below) > 0).all()
+    assert (below[0], min(1.0, anchored(floor, floor, signed=True))) == (-1.0, float(floor == 1))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("high", [10_000, 10_000_000])
+def test_wide_bounds_cost_no_utility(high):
+    """Bounds of a form beyond every record: the floor spreads ``*`` as wide as a release does."""
+    rng = np.random.default_rng(6)
+    pay = np.exp(rng.normal(7, 0.5, 400)).round()
+    frame = pd.DataFrame({"pay": pay, "ill": np.where(pay > rng.permutation(pay), "flu", "none")})
+    cuts = tuple(np.unique(np.quantile(pay, np.linspace(0.1, 0.9, 9)).round()))
+    classes = frame.astype(object).assign(pay=[f"[{low},{low + 199}]" for low in (pay // 200 * 200).astype(int)])
+    releases = {
+        "classes": classes,
+        "some suppressed": classes.mask(rng.random(classes.shape) < 0.3, "*"),
+        "high ones suppressed": classes.assign(pay=classes["pay"].where(pay < 2000, "*")),
+        "one column suppressed": frame.astype(object).assign(pay="*"),
+    }
+    scores = {}
+    for most in (pay.max(), high):
+        domains = {"pay": NumericDomain(0, most, integer=True, cuts=cuts), "ill": CategoricalDomain(("flu", "none"))}
+        utility = TableUtility(frame, domains, frame[:0], None, np.random.default_rng(1))
+        scores[most] = {name: utility.score(table) for name, table in releases.items()}
+    for name, tight in scores[pay.max()].items():
+        for component in ("marginals", "queries"):
+            assert scores[high][name][component] >= tight[component], (name, component)
+    assert scores[high]["classes"]["marginals"] > 0.8

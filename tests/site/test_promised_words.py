@@ -1,5 +1,6 @@
 """What README, pages and help promise of a defense is what it guarantees on a table with declared domains."""
 
+import ast
 import itertools
 import re
 import shlex
@@ -10,6 +11,8 @@ import pandas as pd
 import pytest
 
 import defenses
+import defenses.dp
+import defenses.ldp
 from defenses import Microdata
 from defenses.base.hierarchy import Hierarchy
 from metrics.columns.domains import CategoricalDomain, NumericDomain
@@ -78,6 +81,28 @@ def defended():
                 yield pytest.param(method, given, id=f"{place}: {method} {given}")
 
 
+def constructed():
+    """Defenses and mechanisms that pages audit, or construct with a parameter of privacy, and their parameters."""
+    kinds = {name: getattr(room, name) for room in (defenses.ldp, defenses.dp, defenses) for name in dir(room)}
+    for place in PAGES:
+        text = place.read_text(encoding="utf-8")
+        for name, flags in re.findall(r"tokumei audit ([A-Z]\w+)((?: -p [\w=.]+)+)", text):
+            yield pytest.param(
+                kinds[name], given_parameters(flags.split()[1::2]), id=f"{place.name}: audit {name}{flags}"
+            )
+        for name, arguments in re.findall(r"\b([A-Z]\w+)\(([^()]*)\)", text):
+            if not hasattr(kinds.get(name), "guarantee"):
+                continue
+            try:
+                call = ast.parse(f"dict({arguments})", mode="eval").body
+                given = {each.arg: ast.literal_eval(each.value) for each in call.keywords}
+            except (SyntaxError, ValueError):
+                # Of an ellipsis or an expression, the page gives no number.
+                continue
+            if set(given) & set(PRIVACY):
+                yield pytest.param(kinds[name], given, id=f"{place.parent.name}/{place.name}: {name}({arguments})")
+
+
 def rows(page):
     """Methods and words of promise in the table of families of a page ``choose.md``."""
     for line in page.read_text(encoding="utf-8").splitlines():
@@ -90,7 +115,21 @@ def rows(page):
 def test_a_command_with_a_parameter_of_privacy_promises_it(method, given):
     promised = guaranteed(method, **given_parameters([f"{name}={text}" for name, text in given.items()]))
     for name in set(given) & set(PRIVACY):
-        assert promised[name] is not None, f"{method} promises no {name}"
+        assert promised[name] == float(given[name]), f"{method} promises no {name} of {given[name]}"
+
+
+@pytest.mark.parametrize(("kind", "given"), list(constructed()))
+def test_a_class_constructed_with_a_parameter_of_privacy_promises_it(kind, given):
+    made = kind(**given)
+    promised = made.guarantee(records()) if callable(made.guarantee) else made.guarantee
+    for name in set(given) & set(PRIVACY):
+        assert getattr(promised, name) == given[name], f"{kind.__name__} promises no {name} of {given[name]}"
+
+
+def test_pages_of_both_languages_construct_defenses():
+    """Otherwise the test above would hold nothing."""
+    assert len(list(constructed())) > 10
+    assert {case.id.split("/")[0] for case in constructed()} >= {"learn", "guides"}
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

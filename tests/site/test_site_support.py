@@ -93,3 +93,37 @@ def test_the_citation_is_that_of_the_repository(module, tmp_path):
         "}",
     ]
     assert "{{The Tokumei developers}}" in citation.bibtex()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"ours": "2.0"}, "theirs 3.0"),
+        ({"tolerance": "slip"}, "the printed number is right"),
+        ({"home": "defenses:Mondrain"}, "there is no defenses:Mondrain"),
+        ({"command": "tokumei rum gic"}, "there is no command"),
+        ({"command": "tokumei run gik"}, "there is no scenario gik"),
+        ({"test": "site/test_site_support::test_nothing"}, "there is no test"),
+    ],
+)
+def test_an_item_of_the_sources_that_does_not_hold_is_refused(module, monkeypatch, changed, message):
+    sources = module("sources")
+    row = {
+        "source": "lecture",
+        "en": "item",
+        "ja": "項目",
+        "home": "defenses:Mondrian",
+        "command": "tokumei run gic",
+        "printed": "3",
+        "ours": "1 + two",
+        "decimals": "0",
+        "tolerance": "",
+        "test": "site/test_site_support::test_a_number_that_differs_is_refused",
+    }
+    monkeypatch.setattr(sources, "ROWS", (row,))
+    assert sources.walk("lecture", "ja", {"two": 2}).rows[0][:5] == (
+        "項目", "defenses.Mondrian", "tokumei run gic", "3", "3"
+    )  # fmt: skip
+    monkeypatch.setattr(sources, "ROWS", (row | changed,))
+    with pytest.raises(ValueError, match=message):
+        sources.walk("lecture", "en", {"two": 2})

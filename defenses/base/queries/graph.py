@@ -90,9 +90,12 @@ class DegreeCounts(_GraphQuery):
     ----------
     bound : int
         Largest degree with a bin of its own, at least 1.
+    present : bool
+        Whether only persons whom a record names are counted. By default all declared persons are.
     """
 
     bound: int = 8
+    present: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -105,7 +108,17 @@ class DegreeCounts(_GraphQuery):
         """Return the counts, shape (bound + 1,)."""
         edges, persons = self.graph(records)
         degrees = np.bincount(edges.ravel(), minlength=persons)
-        return np.bincount(np.minimum(degrees, self.bound), minlength=self.bound + 1).astype(float)
+        counts = np.bincount(np.minimum(degrees, self.bound), minlength=self.bound + 1).astype(float)
+        counts[0] -= self.absent(records)
+        return counts
+
+    def absent(self, records: Microdata) -> int:
+        """Number of declared persons who are not counted: those whom no record names."""
+        if not self.present:
+            return 0
+        declared = records.domain(self.source)
+        assert isinstance(declared, CategoricalDomain)  # noqa: S101 (`graph` refuses any other)
+        return len(declared.categories) - len(set(records.frame[self.source]).union(records.frame[self.target]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -249,6 +249,8 @@ class Incognito(ConstrainedDefense):
     ['{354-0019|354-0025|354-0031|354-0038|354-0045}']
     """
 
+    called = ("Incognito", "Full-domain k-anonymity")
+
     def __init__(
         self,
         *,

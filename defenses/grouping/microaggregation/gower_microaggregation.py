@@ -44,6 +44,8 @@ class GowerMicroaggregation(Microaggregation):
     Templ, Kowarik and Meindl (2015), Statistical disclosure control for micro-data using the R package sdcMicro.
     """
 
+    called = ("MDAV-generic", "Gower MDAV")
+
     def _groups(self, numbers: NDArray[np.float64], categories: NDArray[np.intp], rng: Generator) -> NDArray[np.intp]:
         span = np.ptp(numbers, axis=0)
         return mdav.groups(numbers / np.where(span > 0, span, 1.0), self.k, categories, distance="absolute")

@@ -44,6 +44,8 @@ class KMeansMicroaggregation(Microaggregation):
     groups).
     """
 
+    called = ("k-means microaggregation",)
+
     def _groups(self, numbers: Floats, categories: Integers, rng: Generator) -> Integers:
         clusters = _clusters(_coordinates(numbers, categories), self.k, rng)
         order = np.argsort(clusters, kind="stable")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -77,6 +78,12 @@ class Microaggregation(RepresentativeDefense):
     4   21   x   v
     5   62   y   w
     """
+
+    called: ClassVar[tuple[str, ...]] = (
+        "MDAV",
+        "Microaggregation",
+        "Maximum distance to average vector",
+    )
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Replace the values of each record by the representatives of its group."""

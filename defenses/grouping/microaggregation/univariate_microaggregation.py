@@ -155,6 +155,8 @@ class UnivariateMicroaggregation(RepresentativeDefense):
     Hansen and Mukherjee (2003), A polynomial algorithm for optimal univariate microaggregation.
     """
 
+    called = ("Univariate microaggregation", "Hansen-Mukherjee")
+
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the representatives of every column."""
         replaced = {}

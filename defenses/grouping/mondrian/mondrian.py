@@ -149,6 +149,8 @@ class Mondrian(ConstrainedDefense):
     4   48     500
     """
 
+    called = ("Mondrian", "Multidimensional k-anonymity", "k-anonymization")
+
     def __init__(
         self,
         *,

@@ -7,7 +7,8 @@ import hmac
 import math
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -15,21 +16,24 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from defenses.base import Microdata
+from defenses.base import CodedTexts, ColumnTable, Microdata
 from defenses.base.queries import BudgetSpent, Query, labels
 from defenses.curators.answer_plan import Measurement, PartBound
 from defenses.curators.curator_session import CuratorSession
 from defenses.dp.account import Account, Accountant, AdvancedAccountant, ConcentratedAccountant
 from defenses.dp.composition import zcdp_epsilon
+from defenses.dp.exact import SystemGenerator
 from defenses.dp.sensitivity import NEIGHBOURS
 from metrics.columns import Domain, check_real, refuse, require
 from scenarios.assessment.asking.grammar import Schema, read_query
 from scenarios.tables.reading.column_file import ColumnFile
+from scenarios.tables.review.rows_of_people import each_a_person, rows_of_each
 from scenarios.tables.roles import DateColumn, Roles, declared_domain
 from scenarios.tables.toml.toml_file import read_bytes, read_toml
 
 if TYPE_CHECKING:
     import pandas as pd
+    from numpy.random import Generator
 
 # Account of private answers about one table: its kind, its file, and the table that it is bound to.
 
@@ -63,7 +67,7 @@ class AccountTerms:
     neighbours: str | None = None
 
 
-def open_account(path: Path | None, terms: AccountTerms, content: bytes, table: Path) -> Account:
+def open_account(path: Path | None, terms: AccountTerms, content: bytes, table: Path, person: str = "") -> Account:
     """Restore the account of a table, or make a new one, which has no file yet (`keep` writes it).
 
     Parameters
@@ -76,6 +80,8 @@ def open_account(path: Path | None, terms: AccountTerms, content: bytes, table: 
         Content of the table's file.
     table : Path
         File of the table, named in errors.
+    person : str
+        Column of the person whom a new account protects; empty for one row.
 
     Raises
     ------
@@ -92,6 +98,7 @@ def open_account(path: Path | None, terms: AccountTerms, content: bytes, table: 
         account = Account.restore(path)
         _check_table(account, path, content, table)
         _check_agreement(account, path, terms)
+        _check_protected(account, path, person)
         return account
     if terms.epsilon is None:
         raise ValueError(f"--account: there is no account {path}; --budget EPSILON opens it")
@@ -102,6 +109,7 @@ def open_account(path: Path | None, terms: AccountTerms, content: bytes, table: 
     refuse(composition != "sequential" and not delta, f"--composition {composition}: needs a --delta above 0")
     key = secrets.token_hex(32)
     about = {"neighbours": terms.neighbours or NEIGHBOURS[0], "key": key, "table": fingerprint(content, key)}
+    about |= {"person": person} if person else {}
     return KINDS[composition](epsilon=terms.epsilon, delta=delta, about=about)
 
 
@@ -160,6 +168,15 @@ def _check_agreement(account: Account, path: Path, terms: AccountTerms) -> None:
         )
 
 
+def _check_protected(account: Account, path: Path, person: str) -> None:
+    """Refuse a query about rows, or about others, paid from an account that protects people."""
+    protected = account.about.get("person", "")
+    refuse(
+        protected not in ("", person),
+        f"--account: {path} protects the people of column {protected!r}; name it as `person` in the roles file",
+    )
+
+
 @dataclass(frozen=True)
 class Terms:
     """Terms of a session of one query (`defenses.curators.curator.SessionTerms`)."""
@@ -211,6 +228,9 @@ class PaidQuery:
         File of the account; without it, the query can only be quoted.
     terms : AccountTerms
         Terms of a new account.
+    rows_per_person : int, optional
+        Largest number of rows of a person that answers are about, drawn at random; by default 1. Only where the roles
+        file names the column of the person.
 
     Raises
     ------
@@ -228,6 +248,7 @@ class PaidQuery:
         mechanism: str = "laplace",
         account: Path | None = None,
         terms: AccountTerms,
+        rows_per_person: int | None = None,
     ) -> None:
         check_real("--epsilon", epsilon, low=0, open_low=True)
         declared = Roles() if roles is None else read_toml(roles, read_bytes(roles), Roles)
@@ -245,7 +266,7 @@ class PaidQuery:
         if account is None and terms.epsilon is None:
             # A quote needs no budget beyond its own cost.
             terms = replace(terms, epsilon=epsilon)
-        self.account: Account = open_account(account, terms, content, table)
+        self.account: Account = open_account(account, terms, content, table, declared.person or "")
         refuse(
             mechanism == "gaussian" and not self.account.delta,
             "--mechanism gaussian: needs an account with a --delta above 0",
@@ -259,12 +280,30 @@ class PaidQuery:
             float(self.account.epsilon), float(self.account.delta), mechanism, self.account.about["neighbours"]
         )
         columns = [*self.query.subjects, *(condition.column for condition in self.query.where)]
-        frame = cast("pd.DataFrame", file.read(columns, domains))
+        refuse(
+            rows_per_person is not None and declared.person is None,
+            "--rows-per-person: name the column of the person as `person` in the roles file",
+        )
+        self._rows = rows_per_person or 1
+        refuse(
+            self._rows > 1 and self._terms.neighbours == "replace",
+            f"--rows-per-person {self._rows}: people have different numbers of rows, so whoever replaces a person "
+            "changes the number of rows; take 1, or an account with --neighbours 'add or remove'",
+        )
+        frame = cast("pd.DataFrame", _rows_of_people(file, columns, domains, declared.person, self._rows))
         # Where people may be added or removed, the refusal would tell an empty table from one with a single record.
         refuse(not len(frame) and self._terms.neighbours == "replace", f"{table}: names columns but holds no record")
         self.records = Microdata(frame, domains={name: domains[name] for name in columns})
-        of_person = f"the guarantee is about one row; column {declared.person!r} says that a person may have many"
-        self.notes = (*map(str, file.header.notes), *([of_person] if declared.person else []))
+        self.notes = (*map(str, file.header.notes), *self._of_people(declared.person))
+
+    def _of_people(self, person: str | None) -> Iterator[str]:
+        """What the guarantee and the answer are about, where people have several rows."""
+        if person is None:
+            return
+        drawn = "1 row" if self._rows == 1 else f"at most {self._rows} rows"
+        yield f"the guarantee is about people ({person}): the answer is about {drawn} of each, drawn at random"
+        if "person" not in self.account.about:
+            yield f"{self.path} was opened for rows: what it paid for before protects one row, not a person"
 
     @property
     def left(self) -> float:
@@ -300,14 +339,17 @@ class PaidQuery:
         """
         if self.path is None:
             raise ValueError("--account: name the file of the account that pays (--dry-run needs none)")
-        quote = self.quote(confidence)
-        if not quote.affordable:
+        measured = None
+        if self.quote(confidence).affordable:
+            self.account = keep(self.account, self.path)
+            # Another process may have spent the rest meanwhile.
+            with suppress(BudgetSpent):
+                measured = self._session(self.account).measure(self.query, self.epsilon, confidence=confidence)
+        if measured is None:
             raise BudgetSpent(
                 f"the budget is spent: epsilon {self.epsilon:g} more would exceed epsilon {self.account.epsilon:g} of "
                 f"{self.path}; {self.left:.6g} is left; nothing is answered"
             )
-        self.account = keep(self.account, self.path)
-        measured = self._session(self.account).measure(self.query, self.epsilon, confidence=confidence)
         if measured.interval is None:
             return measured
         # The interval lies within the public range and contains every noisy answer of that range.
@@ -315,7 +357,21 @@ class PaidQuery:
         return replace(measured, answer=inside if inside.ndim else float(inside))
 
     def _session(self, account: Account) -> CuratorSession:
-        return CuratorSession(self.records, np.random.default_rng(), self._terms, account)
+        return CuratorSession(self.records, cast("Generator", SystemGenerator()), self._terms, account, rows=self._rows)
+
+
+def _rows_of_people(
+    file: ColumnFile, columns: Sequence[str], domains: Mapping[str, Domain], person: str | None, most: int
+) -> ColumnTable:
+    """Some columns of a file; where a column names the person, of at most so many rows of each, drawn at random."""
+    if person is None:
+        return file.read(columns, domains)
+    names = {name: domain for name, domain in domains.items() if name != person}
+    numbered = cast("CodedTexts", file.read([person], names)[person])
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(text.strip() for text in numbered.texts))}
+    by_code = np.array([*(numbers[text.strip()] for text in numbered.texts), -1], dtype=np.intp)
+    people = each_a_person(by_code[numbered.codes])
+    return file.read(columns, domains).take(rows_of_each(people, most, np.random.default_rng()))
 
 
 def _read(text: str, schema: Schema, declared: Roles) -> Query:

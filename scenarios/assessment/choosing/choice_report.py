@@ -27,7 +27,7 @@ from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.note import Note
 from scenarios.tables.review.release_notes import counted_cells, hidden_differences
-from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows_notes, guarantee_to_people, person_numbers
+from scenarios.tables.review.rows_of_people import RowsOfPeople, guarantee_to_people, person_numbers, plays_notes
 
 # What a setting does to the whole table, which no play shows: classes, columns, and numbers inside bins.
 
@@ -209,7 +209,7 @@ def choice_sections(
     of_people : sequence of str
         What the numbers are to people who have several rows (`people_warnings`); none where a row is a person.
     """
-    best = _best(choice, bound, f"{people:,} released {'rows' if of_people else 'people'}", only)
+    best = _best(choice, bound, f"{people:,} released people", only)
     rows = [(one,) for one in of_people]
     unit = [Section("People", tables=(Table("What these numbers are to people", ("of rows and people",), rows),))]
     covered = [Section("Promises", tables=tuple(tables)) for tables in promise_tables(promises).values()]
@@ -237,7 +237,7 @@ def people_warnings(rows: RowsOfPeople | None, promised: Mapping[str, Guarantee]
     if rows is None:
         return []
     words = [f"{name}: {one}" for name, promise in promised.items() for one in guarantee_to_people(promise, rows)]
-    return [*map(str, counted_rows_notes(rows)), "classes of the whole table count people", *words]
+    return [*map(str, plays_notes(rows, of_people=True)), "classes of the whole table count people", *words]
 
 
 def class_warnings(bound: float, effects: Mapping[str, Effect]) -> list[str]:

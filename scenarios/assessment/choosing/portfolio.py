@@ -14,6 +14,7 @@ from scenarios.assessment.choosing.goals import QUESTIONS, is_of
 from scenarios.running.methods.methods import build, find
 from scenarios.running.plan import NamedMethod, Plan, plan_from_tables
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.review.rows_of_people import number_of_people
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.scenario_file import scenario_path, scenario_tables
 
@@ -83,7 +84,7 @@ def read_portfolio(
     records = dataset.records
     for name in keep:
         records.check_released("--keep", name)
-    sizes = _sizes(len(records), people)
+    sizes = _sizes(len(records), number_of_people(records), people)
     asked, notes = _questions(dataset, goals, sizes["originals"])
     path = scenario_path(SCENARIO)
     tables = scenario_tables(path)
@@ -107,18 +108,15 @@ def _class_attribute(name: str, package: str, attribute: str) -> Any:
     return getattr(find(name, package), attribute)
 
 
-def _sizes(rows: int, people: int | None) -> dict[str, int]:
+def _sizes(rows: int, size: int, people: int | None) -> dict[str, int]:
     """Parameters of the game for a table; what originals and others leave is halved for the two other groups."""
-    refuse(
-        rows < FEWEST * 5 // 2, f"the table has {rows} rows; {FEWEST * 5 // 2} are needed to release one part of them"
-    )
+    of = f"{rows} rows" if size == rows else f"{size} people"
+    refuse(size < FEWEST * 5 // 2, f"the table has {of}; {FEWEST * 5 // 2} are needed to release one part of them")
     if people is None:
-        people = min(MOST, 2 * rows // 5)
-    elif not FEWEST <= people <= rows // 2:
-        raise ValueError(
-            f"--people must be from {FEWEST} to {rows // 2}, half of the table's {rows} rows, got {people}"
-        )
-    rest = min(people, (rows - 2 * people) // 2)
+        people = min(MOST, 2 * size // 5)
+    elif not FEWEST <= people <= size // 2:
+        raise ValueError(f"--people must be from {FEWEST} to {size // 2}, half of the table's {of}, got {people}")
+    rest = min(people, (size - 2 * people) // 2)
     return {"originals": people, "others": people, "auxiliary": rest, "held_out": rest}
 
 

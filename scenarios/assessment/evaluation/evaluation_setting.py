@@ -170,15 +170,21 @@ class EvaluationSetting:
         return read_finished(name, data, self.dataset, self.roles, self.domains)
 
     def utility(self, domains: Mapping[str, Domain]) -> TableUtility:
-        """Utility measure of releases in the columns with a role, as `tokumei utility` builds it."""
-        domains = {name: domains[name] for name in self.columns}
+        """Utility measure of releases in the columns with a role, as `tokumei utility` builds it.
+
+        Columns without a domain here are left out. It is signed, so that releases worse than one without information
+        stay ordered.
+        """
+        domains = {name: domains[name] for name in self.columns if name in domains}
         held_out = self.records.frame.iloc[:0] if self.control is None else self.control.frame
         target = prediction_target(self.records.sensitive, domains)
         key = tuple((name, str(domain)) for name, domain in domains.items())
         return self.kept(
-            "utility",
+            f"utility of {len(domains)} columns",
             key,
-            lambda: TableUtility(self.records.frame, domains, held_out, target, np.random.default_rng(self.seed)),
+            lambda: TableUtility(
+                self.records.frame, domains, held_out, target, np.random.default_rng(self.seed), signed=True
+            ),
         )
 
     def prepare(self) -> None:

@@ -15,15 +15,14 @@ from numpy.random import Generator
 import attacks as a
 from attacks import Attack, BayesInference, ClassifierInference, MajorityInClass, NotApplicable
 from attacks.base import Decisions, Predicates, RankedAnswers
-from attacks.criteria.atomic_predicates import records_met
 from defenses import Identity, Microdata, MicrodataRelease, released_frame
 from leaderboard.pages.number_text import number
 from leaderboard.statistics.pairs import FEWEST_TRIALS
 from metrics import Estimate, equivalence_classes, l_diversity, normalized_certainty_penalty
 from metrics.classes import rows_in_classes
-from metrics.columns import Booleans, Floats, Integers, refuse
+from metrics.columns import Booleans, Floats, Integers
 from metrics.score import Score, Scores
-from metrics.table_utility import headline_utility
+from metrics.table_utility import headline_utility, ordered_utility
 from scenarios.assessment.evaluation.control_people import records_among
 from scenarios.assessment.evaluation.evaluation_setting import (
     AUXILIARY,
@@ -47,7 +46,14 @@ from scenarios.games.playing import Randomness, claims_of, scores_of
 from scenarios.games.questions.attribute_question import AttributeQuestion, successes
 from scenarios.games.questions.member_question import MemberQuestion, SinglingOutQuestion, membership_scores
 from scenarios.games.questions.question import Question
-from scenarios.games.questions.row_question import SIDES, LinkQuestion, RowQuestion, row_scores, two_halves
+from scenarios.games.questions.row_question import (
+    SIDES,
+    LinkQuestion,
+    RowQuestion,
+    person_score,
+    row_scores,
+    two_halves,
+)
 from scenarios.tables.file_methods import ReleasedFile
 from scenarios.tables.finished_table import FinishedTable
 from scenarios.tables.released_classes import PERSON, CodedCells, ReleasedTable
@@ -68,33 +74,9 @@ class GivenRows(RowQuestion):
 
     def score(self, people: Drawn, published: MicrodataRelease, claims: RankedAnswers, rng: Generator) -> Scores:
         """Score links of rows alone, since everybody is a candidate and nobody else."""
-        numbers = person_numbers(people.records)
-        if numbers.max(initial=-1) + 1 < numbers.size:
-            return Scores.of(person_score(claims.best(rng), published.origin, people.order, numbers))
+        if people.repeats:
+            return Scores.of(person_score(claims, published.origin, people, rng))
         return row_scores(claims, published.origin, people.answers, len(people.order), rng)
-
-
-def person_score(best: Integers, origin: Integers, order: Integers, people: Integers) -> Score:
-    """Score of links of released rows with records of people who have several; any record of the person is right.
-
-    Parameters
-    ----------
-    best : ndarray of int, shape (rows,)
-        Candidate that is named for each row, -1 for none.
-    origin : ndarray of int, shape (rows,)
-        Record that the row stems from.
-    order : ndarray of int, shape (records,)
-        Record of each candidate.
-    people : ndarray of int, shape (records,)
-        Person of each record.
-    """
-    whose = people[origin]
-    right = (best >= 0) & (people[order[best]] == whose)
-    everybody = np.ones(whose.size, dtype=bool)
-    hits, trials = by_person(right.astype(float), everybody, whose)
-    # A guess is any record, so that a person of many records is named more often.
-    chance, _ = by_person(np.bincount(people)[whose] / people.size, everybody, whose)
-    return Score("reidentification", hits / trials if trials else None, chance / max(1, trials), trials)
 
 
 class GivenMembers(MemberQuestion):
@@ -102,16 +84,9 @@ class GivenMembers(MemberQuestion):
 
     def score(self, people: Drawn, published: MicrodataRelease, claims: Decisions, rng: Generator) -> Scores:
         """Score the people; the measure ``alike`` says whether all of them have the same score."""
-        whose = people.whose
-        refuse(
-            claims.scores.shape != whose.shape,
-            f"the decisions are about {claims.scores.size} candidates, there are {whose.size}",
-        )
-        member = np.zeros(int(whose.max(initial=-1)) + 1, dtype=bool)
-        member[whose] = people.member
-        means = np.bincount(whose, weights=claims.scores) / np.bincount(whose)
-        alike = float((means == means[0]).all())
-        return membership_scores(Decisions(means), member, rng).with_measures(alike=alike)
+        decisions, member = people.decided(claims)
+        alike = float((decisions.scores == decisions.scores[0]).all())
+        return membership_scores(decisions, member, rng).with_measures(alike=alike)
 
 
 class LearnedBaseline(AttributeQuestion):
@@ -174,10 +149,6 @@ class GivenSinglingOut(SinglingOutQuestion):
     Without a table of as many other people, the chance level is `bound`.
     """
 
-    def isolated(self, predicates: Sequence[Callable[[pd.DataFrame], Booleans]], people: Microdata) -> int:
-        """Number of predicates that hold for rows of exactly one person."""
-        return people_isolated(predicates, people)
-
     def score(self, people: Drawn, published: MicrodataRelease, claims: Predicates, rng: Generator) -> Scores:
         """Count the predicates that isolate a person."""
         trials = len(claims.predicates)
@@ -185,15 +156,6 @@ class GivenSinglingOut(SinglingOutQuestion):
             return super().score(people, published, claims, rng)
         rate = self.isolated(claims.predicates, people.records) / trials if trials else None
         return Scores.of(Score("singling_out", rate, bound(number_of_people(people.records)), trials))
-
-
-def people_isolated(predicates: Sequence[Callable[[pd.DataFrame], Booleans]], records: Microdata) -> int:
-    """Number of predicates that hold for rows of exactly one person."""
-    numbers = person_numbers(records)
-    if numbers.max(initial=-1) + 1 == len(records):
-        return records_met(predicates, records.frame).count(1)
-    met = (numbers[predicate(records.frame)] for predicate in predicates)
-    return sum(bool(rows.size) and bool((rows == rows[0]).all()) for rows in met)
 
 
 def bound(records: int) -> float:
@@ -528,6 +490,8 @@ def _affordable(people: int, rows: int) -> int:
 
 # Evaluation of one finished release: utility, risk measures, and the outcome of attacks.
 
+RELEASED_UTILITY = "without the columns that are lacking; below 0 is worse than a release without information"
+"""What `ReleaseEvaluation.released_utility` is."""
 FEWEST_RIGHT = 10
 """Fewest trials of an attack that is significantly better than guessing, for it to measure a risk."""
 
@@ -548,6 +512,11 @@ class ReleaseEvaluation:
         How the origin of its rows was recognized (`scenarios.assessment.evaluation.row_origin`).
     utility : float
         Utility in [0, 1], as `tokumei utility` measures it; a column that is lacking counts as suppressed.
+    released_utility : float
+        Utility in [-1, 1] over the released columns alone. If no component is above that of a release without
+        information, it is negative, so that such releases stay ordered.
+    partial : bool
+        Whether columns with a role were not released.
     components : mapping of str to float or None
         Its components.
     information_loss : float or None
@@ -572,6 +541,8 @@ class ReleaseEvaluation:
     rows: int
     origin: str
     utility: float
+    released_utility: float
+    partial: bool
     components: Mapping[str, float | None]
     information_loss: float | None
     k: int | None
@@ -625,6 +596,11 @@ class ReleaseEvaluation:
         """Largest advantage in one goal by what the attacker knows, of attacks that measure a risk (`enough`)."""
         pairs = [(one.knows, at.value) for one, at in self.advantages if one.goal == goal and enough(one, at)]
         return {knows: max(value for other, value in pairs if other == knows) for knows, _ in pairs}
+
+    @property
+    def standing(self) -> tuple[float, float]:
+        """What a ranking orders by: the score, then the utility of the released columns."""
+        return self.score or 0.0, self.released_utility
 
     @property
     def score(self) -> float | None:
@@ -729,7 +705,11 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
     """
     records = setting.records
     cells = table.suppressed[list(setting.columns)]
-    utility, components = headline_utility(setting.utility(table.domains).score(cells))
+    _, signed = headline_utility(setting.utility(table.domains).score(cells))
+    components = {name: None if value is None else max(0.0, value) for name, value in signed.items()}
+    released, shared = signed, {name: table.domains[name] for name in setting.columns if name in table.frame}
+    if 0 < len(shared) < len(setting.columns):
+        _, released = headline_utility(setting.utility(shared).score(table.frame))
     quasi, sensitive = records.quasi_identifiers, [name for name in records.sensitive if name in table.frame]
     loss = normalized_certainty_penalty(cells, {name: table.domains[name] for name in quasi}) if quasi else None
     origin = origin or recognized_origin(table.frame, records.frame, table.domains)
@@ -750,7 +730,9 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         sha256=table.sha256,
         rows=len(table.frame),
         origin=origin.kind,
-        utility=utility,
+        utility=max(0.0, ordered_utility(signed)),
+        released_utility=ordered_utility(released),
+        partial=len(shared) < len(setting.columns),
         components=components,
         information_loss=loss,
         k=None if found is None else int(found.sizes.min()),

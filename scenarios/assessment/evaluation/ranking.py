@@ -20,7 +20,7 @@ from metrics.columns import one_line
 from metrics.estimate import Estimate
 from metrics.score import Score
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, MeasuredAttack
-from scenarios.assessment.evaluation.posed_questions import ReleaseEvaluation, evaluate
+from scenarios.assessment.evaluation.posed_questions import RELEASED_UTILITY, ReleaseEvaluation, evaluate
 from scenarios.running.methods.fingerprint import closure, digest, versions
 from scenarios.running.plan import NamedMethod, promise_on
 from scenarios.running.workers.failure import reason_of
@@ -185,7 +185,9 @@ class Ranking:
         """Hash of everything that the evaluation of a file depends on, except for its name."""
         setting = self.setting
         data = [setting.dataset.sha256, setting.control_sha256, hashlib.sha256(file.data).hexdigest()]
-        reading = setting.roles.model_dump(mode="json", include={"separator", "encoding", "decimal", "na"})
+        reading = setting.roles.model_dump(
+            mode="json", include={"separator", "encoding", "decimal", "na", "suppressed"}
+        )
         return digest(["finished release", data, reading, setting.seed, setting.targets, _code()])
 
     def _evaluated(
@@ -248,7 +250,8 @@ def _code() -> str:
 
 HOW = (
     "Score: utility x (1 - max(0, advantage of the worst attack)). Advantages: 0 is guessing, 1 is always right; "
-    "intervals are over persons, and those of a release hold together with 95 %. No attack repeats the mechanism."
+    "intervals are over persons, and those of a release hold together with 95 %. No attack repeats the mechanism. "
+    f"Utility of released columns: {RELEASED_UTILITY}. It orders equal scores."
 )
 
 
@@ -268,7 +271,7 @@ def ranking_sections(
     """
     evaluations = sorted(
         (line.evaluation for line in lines if line.evaluation is not None),
-        key=lambda one: (one.score is None, -(one.score or 0.0), one.name),
+        key=lambda one: (one.score is None, *(-value for value in one.standing), one.name),
     )
     failed = [line for line in lines if line.evaluation is None]
     goals = in_order({outcome.goal for one in evaluations for outcome, _ in one.advantages})
@@ -286,18 +289,22 @@ def ranking_sections(
 
 
 def _board(evaluations: Sequence[ReleaseEvaluation], failed: Sequence[RankedRelease]) -> Table:
-    columns = ("#", "release", "rows", "utility", "k", "smallest l", "worst attack", "advantage", "interval", "score")
-    scores = [one.score for one in evaluations]
+    columns = (
+        *("#", "release", "rows", "utility", "of released columns"),
+        *("k", "smallest l", "worst attack", "advantage", "interval", "score"),
+    )
+    standings = [one.standing for one in evaluations if one.score is not None]
     rows: list[tuple[Value, ...]] = []
     for one in evaluations:
         worst = one.worst()
-        rank = None if one.score is None else 1 + sum(score is not None and score > one.score for score in scores)
+        rank = None if one.score is None else 1 + sum(standing > one.standing for standing in standings)
         rows.append(
             (
                 "–" if rank is None else str(rank),
                 one.name,
                 one.rows,
                 one.utility,
+                one.released_utility,
                 one.k,
                 min(one.l.values(), default=None),
                 "–" if worst is None else f"{worst[0].title} ({goal_words(worst[0].goal)})",
@@ -306,7 +313,7 @@ def _board(evaluations: Sequence[ReleaseEvaluation], failed: Sequence[RankedRele
                 one.score,
             )
         )
-    rows += [("–", line.name, None, None, None, None, "failed, see the notes", None, "–", None) for line in failed]
+    rows += [("–", line.name, *([None] * 5), "failed, see the notes", None, "–", None) for line in failed]
     return Table("utility and risk", columns, rows, digits=2, note=HOW)
 
 

@@ -17,7 +17,7 @@ from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_words
 from metrics.columns import refuse
 from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack
-from scenarios.assessment.evaluation.posed_questions import ReleaseEvaluation
+from scenarios.assessment.evaluation.posed_questions import RELEASED_UTILITY, ReleaseEvaluation
 from scenarios.assessment.reporting.findings import (
     COUNTED,
     FEW,
@@ -34,7 +34,7 @@ from scenarios.assessment.reporting.rank_correlations import RankCorrelation
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.rows_of_people import MOST_NAMED, RowsOfPeople, epsilon_of_a_person
 from scenarios.tables.review.summary import ColumnSummary, summary
-from scenarios.tables.risk import RiskReport
+from scenarios.tables.risk import CONVENTIONS, RiskReport
 
 # Which parts of a declared promise a released table can refute, and which rest on the declaration alone.
 
@@ -409,6 +409,7 @@ def _before_and_after(content: ReportContent) -> Section:
     tables = [Table("Columns", ("column", "what happened"), list(content.costs.items()))]
     before, after = content.before, content.after
     if before is not None and after is not None:
+        measures = [{(name, about): value for name, about, value in one.measures} for one in (before, after)]
         rows: list[tuple[Value, ...]] = [
             ("records", f"{before.rows:,}", f"{after.rows:,}"),
             ("classes of people alike", f"{before.classes:,}", f"{after.classes:,}"),
@@ -419,13 +420,16 @@ def _before_and_after(content: ReportContent) -> Section:
             ),
             *(
                 (f"{name}: {about}", measure(old), measure(new))
-                for (name, about, old), (_, _, new) in zip(
-                    [*before.models, *before.measures], [*after.models, *after.measures], strict=False
-                )
+                for (name, _, old), (_, about, new) in zip(before.models, after.models, strict=True)
+            ),
+            # A table with * has a measure that the other one lacks.
+            *(
+                (f"{name}: {about}", *(measure(one[name, about]) if (name, about) in one else "–" for one in measures))
+                for name, about in dict.fromkeys([*measures[1], *measures[0]])
             ),
         ]
         title = "Risk by classes" if content.counts else "Classes, which say little: rows may stem from nobody"
-        ranges = "".join(str(note) for note in after.notes if note.kind == "set as a value")
+        ranges = " ".join(str(note) for note in after.notes if note.kind in CONVENTIONS)
         tables.insert(0, Table(title, ("measure", "original", "release"), rows, note=ranges))
     return Section("Before and after", (), tuple(tables))
 
@@ -463,6 +467,8 @@ def unchecked(content: ReportContent) -> str:
 def _utility(content: ReportContent) -> Section:
     evaluation, columns = content.measured.evaluation, len(content.costs)
     rows: list[tuple[Value, ...]] = [("utility", evaluation.utility, "mean of the parts that were measured")]
+    if evaluation.partial or evaluation.utility == 0:
+        rows.append(("of released columns", evaluation.released_utility, RELEASED_UTILITY))
     rows += [(name, value, PARTS.get(name, "")) for name, value in evaluation.components.items()]
     about = "Spearman's rank correlation in the original table and in the release"
     pairs = [(one.name, number(one.before), number(one.after)) for one in content.correlations]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from attacks.statistics.learned_event import learn_event
+from defenses.base import Parametrized
 from defenses.federated.accounting import gaussian_epsilon
 from metrics.columns import Booleans, Floats, check_integer, check_real, refuse
 from metrics.empirical_epsilon import gaussian_shift_bound, one_run_epsilon
@@ -167,6 +169,32 @@ def audit(subject: Subject, *, runs: int | None = None, confidence: float = 0.99
         event = learn_event(first[:half], second[:half], delta=subject.delta, confidence=level)
         bounds.append(event.bound(first[half:], second[half:], delta=subject.delta, confidence=level))
     return Audit(subject, tuple(bounds), runs, confidence)
+
+
+def twice_the_epsilon(mechanism: Any) -> Any:
+    """Return the mechanism with every epsilon doubled, so that its noise is halved; None if it has no such parameter.
+
+    Pure noise is halved exactly. The standard deviation of Gaussian noise falls to between a half and 0.71 of its own.
+
+    Parameters
+    ----------
+    mechanism : object
+        Any mechanism or defense.
+
+    Examples
+    --------
+    >>> from defenses.dp import Laplace
+    >>> twice_the_epsilon(Laplace(epsilon=0.5))
+    Laplace(epsilon=1.0, sensitivity=1.0)
+    """
+    if not isinstance(mechanism, Parametrized):
+        return None
+    epsilons = {
+        name: 2 * value
+        for name, value in mechanism.get_params().items()
+        if name.partition("_")[0] == "epsilon" and value is not None
+    }
+    return mechanism.clone().set_params(**epsilons) if epsilons else None
 
 
 # Audit of a claimed epsilon in one run or a few, from guesses about many canaries.

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from defenses.base import Parametrized
+from metrics.columns import require
 from scenarios.running.methods.methods import built_value, check_parameter_names, class_at, exported
-from scenarios.tables.near_names import suggestion
+from scenarios.tables.near_names import known_as, suggestion
 
 PACKAGES = ("defenses.dp", "defenses.ldp")
 
@@ -49,10 +50,10 @@ def mechanism_of(name: str, parameters: Mapping[str, Any]) -> Any:
     classes: dict[str, Any] = {**exported("defenses"), **mechanisms()}
     if ":" in name:
         mechanism = class_at(name)
-    elif name in classes:
-        mechanism = classes[name]
     else:
-        raise ValueError(f"there is no mechanism {name!r}{suggestion(name, classes)}")
+        known = name if name in classes else known_as(name, classes)
+        require(known is not None, f"there is no mechanism {name!r}{suggestion(name, classes)}")
+        mechanism = classes[str(known)]
     check_parameter_names(name, parameters, list(inspect.signature(mechanism).parameters))
     try:
         return mechanism(**{name: built_value(value, "defenses") for name, value in parameters.items()})

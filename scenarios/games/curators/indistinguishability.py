@@ -239,22 +239,23 @@ class Indistinguishability(CuratorGame):
         return answered_utility(secret.records, release, self._questions, secret.seed)
 
 
-# The distinguishing game on a graph: two graphs that differ in one friendship, or in all of one person.
+# The distinguishing game on a graph: two graphs that differ in a friendship, in all of a person's, or in a person.
 
 
 class GraphNeighbours(Indistinguishability):
     """Distinguishing game on a graph, against an adversary who knows all friendships but one, or but one person's.
 
     At level "edge" a random pair of persons is joined in one graph and not in the other. At level "node" a random
-    person has all its friends in one graph and none in the other. Everything else is known to the adversary. The
-    curator answers the numbers of edges, degrees and triangles about either graph for half of the challenges, in random
-    order. The frequencies of the adversary's decisions give a lower bound on epsilon at this level.
+    person has all its friends in one graph and none in the other. At level "person" the other graph lacks this person,
+    so that the number of persons differs too. Everything else is known to the adversary. The curator answers the
+    numbers of edges, degrees and triangles about either graph for half of the challenges, in random order. The
+    frequencies of the adversary's decisions give a lower bound on epsilon at this level.
 
     Parameters
     ----------
     records : Microdata
         The graph: a record for each pair of persons, with columns ``user``, ``other`` and ``friend`` (yes or no).
-    level : {"edge", "node"}
+    level : {"edge", "node", "person"}
         What the graphs differ in.
     bound : int
         Largest degree with a bin of its own, public, at least 1.
@@ -298,7 +299,7 @@ class GraphNeighbours(Indistinguishability):
         guess = 0.1
         return (
             AnalystQuery(EdgeCount(), guess * pairs),
-            AnalystQuery(DegreeCounts(bound=self.bound), persons / (self.bound + 1)),
+            AnalystQuery(DegreeCounts(bound=self.bound, present=self.level == "person"), persons / (self.bound + 1)),
             AnalystQuery(TriangleCount(), guess**3 * threes),
         )
 
@@ -318,7 +319,8 @@ class GraphNeighbours(Indistinguishability):
             person = pick_rng.choice(np.unique(friends[["user", "other"]].to_numpy(dtype=str)))
             changed = ((frame["user"] == person) | (frame["other"] == person)).to_numpy()
             second = frame["friend"]
-        without = self.records.with_frame(frame.assign(friend=frame["friend"].mask(changed, "no")))
+        fewer = frame[~changed] if self.level == "person" else frame.assign(friend=frame["friend"].mask(changed, "no"))
+        without = self.records.with_frame(fewer.reset_index(drop=True))
         order = order_rng.permutation(self.challenges) < self.challenges // 2
         return DistinguishingSecret(
             without, self.records.with_frame(frame.assign(friend=second)), order, seed_of(order_rng)

@@ -16,6 +16,7 @@ from metrics.ranking import area_under_curve, resolves_rate, true_positive_rate
 from metrics.score import Score, Scores
 from scenarios.games.people import Drawn
 from scenarios.games.questions.question import CandidateQuestion, Question, controlled
+from scenarios.tables.review.rows_of_people import person_numbers
 
 # Question of singling out: whether a predicate holds for one person alone.
 
@@ -47,8 +48,12 @@ class SinglingOutQuestion(Question):
         )
 
     def isolated(self, predicates: Sequence[Callable[[pd.DataFrame], Booleans]], people: Microdata) -> int:
-        """Number of predicates that hold for exactly one record."""
-        return records_met(predicates, people.frame).count(1)
+        """Number of predicates that hold for rows of exactly one person."""
+        numbers = person_numbers(people)
+        if numbers.max(initial=-1) + 1 == len(people):
+            return records_met(predicates, people.frame).count(1)
+        met = (numbers[predicate(people.frame)] for predicate in predicates)
+        return sum(bool(rows.size) and bool((rows == rows[0]).all()) for rows in met)
 
     def score(self, people: Drawn, published: MicrodataRelease, claims: Predicates, rng: Generator) -> Scores:
         """Count the predicates that hold for exactly one original, and for exactly one of the others.
@@ -82,8 +87,8 @@ class MemberQuestion(CandidateQuestion):
     takes: ClassVar[Mapping[str, type[Claims]]] = {"membership": Decisions}
 
     def score(self, people: Drawn, published: MicrodataRelease, claims: Decisions, rng: Generator) -> Scores:
-        """Score how well the decisions separate members from non-members (`membership_scores`)."""
-        return membership_scores(claims, people.member, rng)
+        """Score how well the decisions separate members from non-members (`membership_scores`), of people."""
+        return membership_scores(*people.decided(claims), rng)
 
 
 def membership_scores(claims: Decisions, member: Booleans, rng: Generator) -> Scores:

@@ -15,7 +15,7 @@ from defenses.base import Microdata, MicrodataRelease
 from metrics.columns import Floats, Integers, refuse, require
 from metrics.ranking import area_under_curve
 from metrics.score import Score, Scores
-from scenarios.games.people import Drawn
+from scenarios.games.people import Drawn, by_person
 from scenarios.games.questions.question import CandidateQuestion, Question, controlled
 
 # Question of linkability: which two parts of records belong together.
@@ -102,15 +102,9 @@ class LinkQuestion(Question):
         second = NearestRows(
             claims.second.sure[:, inverse], claims.second.tied[:, inverse], claims.second.drawn[inverse]
         )
-        linked = common_row_probability(claims.first, second)
-        member = people.member
-        return controlled(
-            "linkability",
-            float(linked[member].sum()),
-            int(member.sum()),
-            float(linked[~member].sum()),
-            int((~member).sum()),
-        )
+        linked, member = common_row_probability(claims.first, second), people.member
+        own, others = (by_person(linked, side, people.whose) for side in (member, ~member))
+        return controlled("linkability", *own, *others)
 
 
 def two_halves(columns: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -191,11 +185,7 @@ def row_scores(claims: RankedAnswers, origin: Integers, positions: Integers, can
         If the claims have another number of rows or candidates.
     """
     rows = len(origin)
-    refuse(
-        (claims.targets, claims.answers) != (rows, candidates),
-        f"the answers are about {claims.targets} rows and {claims.answers} candidates, "
-        f"there are {rows} and {candidates}",
-    )
+    _check_answers(claims, rows, candidates)
     has_origin = origin >= 0
     truth = np.where(has_origin, positions[origin], -1)
     linkable = int((truth >= 0).sum())
@@ -212,7 +202,7 @@ def row_scores(claims: RankedAnswers, origin: Integers, positions: Integers, can
     )
 
 
-def _rate(successes: int, trials: int) -> float | None:
+def _rate(successes: float, trials: int) -> float | None:
     return successes / trials if trials else None
 
 
@@ -235,8 +225,61 @@ class RowQuestion(CandidateQuestion):
     takes: ClassVar[Mapping[str, type[Claims]]] = {"reidentification": RankedAnswers}
 
     def score(self, people: Drawn, published: MicrodataRelease, claims: RankedAnswers, rng: Generator) -> Scores:
-        """Score links of rows and membership of candidates; see `score_answers`."""
-        return score_answers(claims, published.origin, people.answers, len(people.order), rng)
+        """Score links of rows and membership of candidates; see `score_answers`.
+
+        Where a person is several candidates, people are scored (`person_score`), without the measures of rows.
+        """
+        if not people.repeats:
+            return score_answers(claims, published.origin, people.answers, len(people.order), rng)
+        decisions, member = people.decided(claims.members())
+        count = int(member.sum())
+        membership = Score("membership", float(member[decisions.first(count, rng)].mean()), count / member.size, count)
+        rows = person_score(claims, published.origin, people, rng)
+        auc = area_under_curve(decisions.scores, member)
+        return Scores({rows.goal: rows, "membership": membership}, {"membership_auc": auc})
+
+
+def person_score(claims: RankedAnswers, origin: Integers, people: Drawn, rng: Generator) -> Score:
+    """Score of links of released rows with candidates, of whom several are one person; any of the person is right.
+
+    Parameters
+    ----------
+    claims : RankedAnswers
+        Ranked candidates for each row.
+    origin : ndarray of int, shape (rows,)
+        The original that each row stems from, -1 for none.
+    people : Drawn
+        The people of the play.
+    rng : Generator
+        Breaks ties at random.
+
+    Returns
+    -------
+    Score
+        A person's success is the mean over the rows that stem from the person. Chance names any candidate, so that a
+        person of many records is named more often.
+
+    Raises
+    ------
+    ValueError
+        If the claims have another number of rows or candidates.
+    """
+    _check_answers(claims, len(origin), people.order.size)
+    stems = origin >= 0
+    best, own = claims.best(rng)[stems], people.whose[people.answers[origin[stems]]]
+    right = (best >= 0) & (people.whose[best] == own)
+    everybody = np.ones(own.size, dtype=bool)
+    hits, trials = by_person(right.astype(float), everybody, own)
+    chance, _ = by_person(np.bincount(people.whose)[own] / people.order.size, everybody, own)
+    return Score("reidentification", _rate(hits, trials), chance / max(1, trials), trials)
+
+
+def _check_answers(claims: RankedAnswers, rows: int, candidates: int) -> None:
+    refuse(
+        (claims.targets, claims.answers) != (rows, candidates),
+        f"the answers are about {claims.targets} rows and {claims.answers} candidates, "
+        f"there are {rows} and {candidates}",
+    )
 
 
 def score_answers(

@@ -164,8 +164,6 @@ def changed_plans(
         If a scenario or method does not exist, two scenarios have one name, or a method's file has changed since it was
         loaded.
     """
-    if dataset is not None:
-        say_notes(play_notes(dataset))
     plans = []
     for source in sources or ("bank" if dataset is None else "table",):
         for plan in read_plans(source, dataset=dataset, defenses=changes.defenses, attacks=changes.attacks):
@@ -175,6 +173,8 @@ def changed_plans(
             known = {entry.name for entry in (*plan.defenses, *plan.attacks)}
             entries = (*changed.defenses, *changed.attacks)
             check_fits(changed, [entry for entry in entries if entry.name not in known and ":" not in entry.name])
+    if dataset is not None:
+        say_notes(play_notes(dataset, of_people=all(game.draws_people for plan in plans for game in plan.games)))
     names = [plan.name for plan in plans]
     refuse_any((name for name in names if names.count(name) > 1), lambda name: f"two scenarios are named {name!r}")
     check_loaded(plans)

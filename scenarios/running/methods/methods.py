@@ -17,7 +17,7 @@ from defenses.base import Parametrized
 from metrics.columns import one_line, refuse, require
 from scenarios.running.methods.code_places import defined_at, foreign_place
 from scenarios.running.methods.former_modules import class_successor
-from scenarios.tables.near_names import suggestion
+from scenarios.tables.near_names import known_as, suggestion
 
 # Classes of a user's own code by ``module:Class``.
 
@@ -159,12 +159,16 @@ def find(name: str, *packages: str) -> type[Method]:
         method: type[Method] | None = getattr(module, name) if name in module.__all__ else None
         if method is not None and _is_method(method, package):
             return method
+    classes = {one: method for package in packages for one, method in exported(package).items()}
+    known = known_as(name, classes)
+    if known is not None:
+        return classes[known]
     kinds = " or ".join(CONTRACTS[package][1].lower() for package in packages)
     for package in CONTRACTS:
         if package not in packages and name in exported(package):
             wanted = " or ".join(_with_article(CONTRACTS[one][1]) for one in packages)
             raise ValueError(f"{name!r} is {_with_article(CONTRACTS[package][1])}, not {wanted}")
-    advice = file_advice(name) or suggestion(name, [other for package in packages for other in exported(package)])
+    advice = file_advice(name) or suggestion(name, classes)
     raise ValueError(f"there is no {kinds} {name!r}{advice}")
 
 

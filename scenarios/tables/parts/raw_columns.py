@@ -277,7 +277,7 @@ SAMPLED_TEXTS = 1 << 12
 _FLOATS = ("FLOAT", "DOUBLE")
 
 
-def wide_column(files: TableFiles, name: str, na: Sequence[str] = ()) -> RawColumn:
+def wide_column(files: TableFiles, name: str, na: Sequence[str] = (), stars: Sequence[str] = ()) -> RawColumn:
     """Number the distinct values of a column of numbers or texts, however many there are.
 
     Parameters
@@ -288,6 +288,8 @@ def wide_column(files: TableFiles, name: str, na: Sequence[str] = ()) -> RawColu
         The column.
     na : sequence of str
         Texts that mean a missing value; so do an empty text and NaN.
+    stars : sequence of str
+        Texts that become ``*``; an empty one stands for a missing value.
 
     Returns
     -------
@@ -308,6 +310,9 @@ def wide_column(files: TableFiles, name: str, na: Sequence[str] = ()) -> RawColu
     elif kind == "VARCHAR":
         missing = ", ".join(map(literal, ("", *na)))
         value = f"CASE WHEN trim({column}) IN ({missing}) THEN NULL ELSE {column} END"
+    if stars:
+        listed = ", ".join(map(literal, stars))
+        value = f"CASE WHEN coalesce(trim({column}::VARCHAR), '') IN ({listed}) THEN '*' ELSE ({value})::VARCHAR END"
     table = f"wide_{number}"
     files.derive(
         table,

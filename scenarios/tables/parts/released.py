@@ -151,13 +151,14 @@ def large_released(
         distinct cells.
     """
     declared = read_roles(roles, reading)
-    with TableFiles.of(path, declared, memory=memory, engine=engine) as files:
+    blank = "" in declared.suppressed
+    with TableFiles.of(path, declared, blank_rows=blank, memory=memory, engine=engine) as files:
         quasi_identifiers, sensitive, notes = released_roles(path, files.columns, declared)
         require_quasi_identifiers(quasi_identifiers)
         for batch in _distinct_texts(files, [name for name in declared.identifiers if name in files.columns]):
             refuse_identifiers(path, batch, list(batch.columns))
         names = [name for name in files.columns if name in (*quasi_identifiers, *sensitive, *others)]
-        raw = raw_columns(files, names, wide=partial(wide_column, na=declared.na))
+        raw = raw_columns(files, names, wide=partial(wide_column, na=declared.na, stars=declared.suppressed))
         text = value_texts(files, raw, declared, released=True)
         written = WrittenCells.of(declared, roles) if written is None else written
         cells = written.read(text.columns)
@@ -169,7 +170,7 @@ def large_released(
         cells = with_one_spelling(cells, {name: known[name] for name in spelled if name in cells})
         quasi_identifiers = tuple(name for name in quasi_identifiers if name in cells or declared.quasi_identifiers)
         columns = {
-            name: _column(files, raw[name], cells[name], SUPPRESSED if name in never_missing else None)
+            name: _column(files, raw[name], cells[name], SUPPRESSED if blank or name in never_missing else None)
             for name in names
             if name in cells
         }

@@ -34,7 +34,7 @@ def large_risk_report(
     declared = read_roles(roles, reading)
     opened = partial(large_released, roles=roles, reading=reading)
     with ExitStack() as stack:
-        others = [name for name in (declared.person, declared.group) if name is not None]
+        others = [name for name in (declared.person, declared.group, declared.weight) if name is not None]
         table = stack.enter_context(opened(path, others=others, memory=memory // 2, engine=engine))
         everybody = None
         if population is not None:

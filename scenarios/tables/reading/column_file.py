@@ -100,7 +100,7 @@ class ColumnFile:
         columns : sequence of str
             Names of columns.
         domains : mapping of str to Domain
-            Their domains: a numeric one makes a column of numbers, any other a column of texts.
+            Their domains: a numeric one makes a column of numbers, any other or none a column of texts.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class ColumnFile:
         by_name: dict[str, Floats | CodedTexts] = {}
         for name in dict.fromkeys(columns):
             where, column = f"{self.path}: column {name!r}", table.column(name)
-            numeric = isinstance(domains[name], NumericDomain)
+            numeric = isinstance(domains.get(name), NumericDomain)
             by_name[name] = _numbers(where, column, decimal) if numeric else _texts(where, column, na)
         return ColumnTable(by_name, table.num_rows)
 

@@ -136,6 +136,25 @@ def recognized(
     return Recognized(changed, grouped(notes), used.pop() if len(used) == 1 else None, tuple(dict.fromkeys(missing)))
 
 
+FEW_CODES, MOSTLY_NUMBERS, LEAST_NUMBERS = 10, 0.5, 10
+"""A column of numbers holds at most so many codes, in less than this share of its rows, and so many numbers."""
+
+
+def codes_among_numbers(column: TextColumn) -> dict[str, int]:
+    """Texts without a digit in a column of numbers, such as N or RARE, each with its number of rows."""
+    texts = column.texts.to_pylist()
+    is_code = np.array([not any(map(str.isdigit, text)) for text in texts], dtype=bool)
+    if not 0 < is_code.sum() <= FEW_CODES or (~is_code).sum() < LEAST_NUMBERS:
+        return {}
+    codes = [text for text, code in zip(texts, is_code, strict=True) if code]
+    numbers = column.without([code.strip() for code in codes])
+    if column.rows_of(is_code) >= MOSTLY_NUMBERS * column.rows_of(np.ones_like(is_code)):
+        return {}
+    if not numbers.looks_numeric():
+        return {}
+    return {code.strip(): column.rows_of(np.array([text == code for text in texts])) for code in codes}
+
+
 def mixed_marks(columns: Mapping[str, TextColumn]) -> Iterator[Note]:
     """Notes on columns that are not read as numbers, since some have a decimal comma and some a decimal point."""
     for name, column in columns.items():

@@ -102,6 +102,12 @@ class TextColumn:
         codes = np.where(self.codes < 0, len(self.texts), self.codes)
         return replace(self, codes=codes, texts=texts).with_texts(texts)
 
+    def starred(self, suppressed: Sequence[str]) -> Self:
+        """Return a column in which some texts, compared without surrounding blanks, are ``*``; "" is a missing one."""
+        is_suppressed = pc.is_in(self._trimmed, value_set=pa.array(suppressed, pa.string()))
+        column = self.with_texts(pc.if_else(is_suppressed, "*", self.texts))
+        return column.filled("*") if "" in suppressed and column.missing_rows else column
+
     def without(self, missing: Sequence[str]) -> Self:
         """Return a column in which some texts, compared without surrounding blanks, are missing values."""
         is_missing = pc.is_in(self._trimmed, value_set=pa.array(missing, pa.string()))

@@ -102,7 +102,7 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
         layout = {} if declared.separator else {"separator": separator}
         table = csv_table(path, text.encode(), header, dict.fromkeys(header.fields, pa.string()))
     require(table.num_rows, f"{path}: names columns but holds no record")
-    if separator:
+    if separator and not (released and "" in declared.suppressed):
         refuse_blank_rows(path, table)
     return arrow_text_table(path, table, declared, TextTable({}, notes, layout), separator, released=released)
 
@@ -136,6 +136,8 @@ def arrow_text_table(
         else:
             text_column = TextColumn.from_arrow(where, text_of(where, column))
         text_column = replace(text_column, weights=(weights or {}).get(name))
+        if released and declared.suppressed:
+            text_column = text_column.starred(declared.suppressed)
         if not field.strip() and text_column.empty:
             notes.append(Note("nameless and empty", numbers={"position": position}))
             continue

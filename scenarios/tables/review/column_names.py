@@ -120,6 +120,18 @@ POSTCODES = frozenset((
     "postcode", "postcodes", "postalcode", "zip", "zipcode", "zipcodes", "plz", "postleitzahl", "postleitzahlen",
 ))  # fmt: skip
 POSTCODES_JAPANESE = ("郵便番号", "〒")
+WEIGHTS = frozenset((
+    "sampleweight", "samplingweight", "surveyweight", "designweight", "basicweight", "baseweight", "finalweight",
+    "personweight", "householdweight", "hhweight", "populationweight", "calibrationweight", "calibratedweight",
+    "fnlwgt", "finalwgt", "finalwt", "wgt", "wght", "pweight", "pwgt", "pwgtp", "wgtp", "perwt", "hhwt", "wtfinal",
+    "wtperfin", "repwgt", "repwt", "dweight", "pspwght", "pweights", "statweight", "weighting", "weightfactor",
+    "weightingfactor", "expansionfactor", "expfactor", "raisingfactor", "grossingfactor", "grossingupfactor",
+    "inverseprobability", "ipw", "gewichtung", "hochrechnungsfaktor", "hochrechnung", "hrf", "personengewicht",
+    "haushaltsgewicht", "stichprobengewicht", "designgewicht",
+))  # fmt: skip
+WEIGHTS_JAPANESE = ("ウェイト", "ウエイト", "乗率", "拡大係数", "調査重み", "標本重み", "抽出重み")
+PERHAPS_WEIGHTS = frozenset(("weight", "weights", "wt", "w", "gewicht", "gewichte", "重み"))
+"""Names of weights of a survey, or of bodies and goods."""
 OUTCOMES_JAPANESE = ("目的変数", "結果", "成否")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import textwrap
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -10,22 +11,24 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metrics.columns import Domain, NumericDomain
+from metrics.columns import CategoricalDomain, Domain, NumericDomain
 from scenarios.tables.dataset import check_named, column_domains, columns_frame
 from scenarios.tables.note import Note
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO
-from scenarios.tables.reading.number_forms import mixed_marks
+from scenarios.tables.reading.number_forms import codes_among_numbers, mixed_marks
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import TextTable, read_text_table
 from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
 from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
+from scenarios.tables.review.ordered_scales import with_scale_order
 from scenarios.tables.review.suggestions import (
     BY_NAME_GROUP,
     BY_NAME_REPEATED,
     IDENTIFIER,
     QUASI_IDENTIFIER,
     SENSITIVE_VALUE,
+    WEIGHT,
     Suggestion,
     people_notes,
     percent,
@@ -78,7 +81,13 @@ def describe_table(
     and free text, which get no domain.
     """
     declared = read_roles(roles, reading)
-    table = read_text_table(path, read_bytes(path), declared)
+    data = read_bytes(path)
+    table = read_text_table(path, data, declared)
+    proposed, code_notes = _proposed_codes(table.columns, declared)
+    if proposed:
+        declared = declared.model_copy(update={"na": [*declared.na, *proposed]})
+        table = read_text_table(path, data, declared)
+    table = table._replace(notes=[*table.notes, *code_notes])
 
     def rows(domains: dict[str, Domain]) -> TableRows:
         frame = columns_frame(table.columns, domains)
@@ -105,6 +114,7 @@ def described_table(
     empty = [name for name, column in free.items() if column.empty]
     unread = declared.model_copy(update={"identifiers": [*declared.identifiers, *empty, *domainless], "columns": kinds})
     domains, inferred, _ = column_domains(columns, unread)
+    domains |= {name: with_scale_order(domains[name]) for name in inferred}
     table_rows = rows(domains)
     dates = {name: column.dates for name, column in columns.items() if column.dates is not None}
     described, suggestions, together = _with_suggestions(declared, table_rows, dates)
@@ -141,6 +151,22 @@ def described_table(
     if not described.sensitive:
         notes.append(Note("sensitive unknown"))
     return Description(text, described, tuple(notes))
+
+
+def _proposed_codes(columns: Mapping[str, TextColumn], declared: Roles) -> tuple[list[str], list[Note]]:
+    """Codes among numbers that no column of other texts holds, which are proposed as missing values, and notes."""
+    free = {name: column for name, column in columns.items() if name not in declared.columns}
+    found = {name: codes for name, column in free.items() if (codes := codes_among_numbers(column))}
+    texts = (column.texts.to_pylist() for name, column in columns.items() if name not in found)
+    others = {text.strip() for of_column in texts for text in of_column}
+    proposed = list(dict.fromkeys(code for codes in found.values() for code in codes if code not in others))
+    notes = []
+    for name, codes in found.items():
+        words = ", ".join(f"{code} ({rows:,} row{'s' * (rows != 1)})" for code, rows in codes.items())
+        kind = "codes among numbers" if codes.keys() <= {*proposed} else "codes in other columns"
+        given = " ".join(f"--na {shlex.quote(code)}" for code in codes)
+        notes.append(Note(kind, (name,), {"words": words, "given": given}))
+    return proposed, notes
 
 
 class TableRows(NamedTuple):
@@ -194,8 +220,11 @@ def _with_suggestions(
     def with_suggested(names: list[str], role: str) -> list[str]:
         return [*names, *(name for name in free if roles_of[name] == role)]
 
+    weights = with_suggested([] if declared.weight is None else [declared.weight], WEIGHT)
     described = declared.model_copy(
         update={
+            "weight": next(iter(weights), None),
+            "unprotected": list(dict.fromkeys([*declared.unprotected, *weights])),
             "identifiers": with_suggested(declared.identifiers, IDENTIFIER),
             "quasi_identifiers": quasi_identifiers,
             "sensitive": with_suggested(declared.sensitive, SENSITIVE_VALUE),
@@ -273,6 +302,7 @@ def _comment(
 
 def _role(name: str, described: Roles) -> str:
     by_role: dict[str, list[str]] = {
+        WEIGHT: [] if described.weight is None else [described.weight],
         IDENTIFIER: described.identifiers,
         QUASI_IDENTIFIER: described.quasi_identifiers or [],
         SENSITIVE_VALUE: described.sensitive,
@@ -288,6 +318,8 @@ def _review(name: str, new_domains: Mapping[str, Any], dates: DateForm | None) -
     if name not in new_domains:
         return []
     lines = [f"#   Read from the data: review this domain.{bounds}"]
+    if isinstance(new_domains[name], CategoricalDomain) and new_domains[name].ordered:
+        lines.append("#   Its words are steps of a scale, listed from the lowest: review this order.")
     if isinstance(new_domains[name], NumericDomain) and hints_at(name, POSTCODES, POSTCODES_JAPANESE):
         lines.append("#   Postcodes are read as numbers here: noise and synthesis release some that do not exist.")
         lines.append('#   With type = "category" in place of the lines below, only those of the table are released.')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from itertools import combinations
 
@@ -17,6 +17,7 @@ from scenarios.tables.reading.date_format import ISO
 from scenarios.tables.reading.number_forms import MISSING, WORDS
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
+from scenarios.tables.review.ordered_scales import gaps_in_scale
 from scenarios.tables.roles import Roles
 
 # Rows that hold a person a second time on the same day.
@@ -110,13 +111,22 @@ def telling_columns(frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensi
 _WORDS = WORDS | {word.casefold() for word in MISSING}
 
 
-def doubtful_words(categories: Mapping[str, Iterable[str]]) -> list[Note]:
-    """Notes on categories that may mean a missing value, one line a word."""
+def doubtful_words(categories: Mapping[str, Collection[str]]) -> list[Note]:
+    """Notes on categories that may mean a missing value, one line a word, or that keep others from being a scale."""
+    scales = {
+        name: gaps for name, texts in categories.items() if (gaps := gaps_in_scale([text.strip() for text in texts]))
+    }
     texts = ((text, name) for name, texts in categories.items() for text in {text.strip() for text in texts})
     doubtful = sorted((text for text in texts if text[0].casefold() in _WORDS), key=lambda one: one[0])
-    return grouped(
-        Note("word for a gap", (name,), {"word": text, "given": shlex.quote(text)}) for text, name in doubtful
-    )
+    beside_scales = [Note("gaps in a scale", (name,), _options(gaps)) for name, gaps in scales.items()]
+    others = (Note("word for a gap", (name,), _options([text])) for text, name in doubtful if name not in scales)
+    return grouped([*beside_scales, *others])
+
+
+def _options(words: Sequence[str]) -> dict[str, str]:
+    """Words, and the options by which they mean a missing value."""
+    given = " ".join(f"--na {shlex.quote(word)}" for word in words)
+    return {"words": ", ".join(words), "given": given, "are": "is a category" if len(words) == 1 else "are categories"}
 
 
 # Numbers of nines that stand for a missing value.

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import exp, expm1
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
+from numpy.random import Generator
 
-from defenses import Guarantee, Microdata
-from metrics.columns import Integers
+from defenses.base import Guarantee, Microdata
+from metrics.columns import Booleans, Integers
 from scenarios.tables.note import Note
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ONE_ROW = "make one row of each person first, as by `tokumei split --one-row`"
 """What makes guarantees for rows guarantees for people."""
@@ -65,6 +68,7 @@ def person_numbers(records: Microdata) -> Integers:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> records = Microdata(pd.DataFrame({"id": ["b", "b", None, "a"]}), identifiers=("id",), person="id")
     >>> person_numbers(records).tolist()
     [0, 0, 2, 1]
@@ -81,10 +85,41 @@ def number_of_people(records: Microdata) -> int:
 
 def numbers_of(person: pd.Series[Any]) -> Integers:
     """Number of each named person, and a new one for each row that names none, shape (rows,)."""
-    numbers: Integers = pd.factorize(person)[0].astype(np.intp)
+    import pandas as pd
+
+    return each_a_person(pd.factorize(person)[0].astype(np.intp))
+
+
+def each_a_person(numbers: Integers) -> Integers:
+    """Numbers of people, in which each row that names none, of number -1, is a person of its own, shape (rows,)."""
     unnamed = numbers < 0
     numbers[unnamed] = numbers.max(initial=-1) + 1 + np.arange(unnamed.sum())
     return numbers
+
+
+def rows_of_each(people: Integers, most: int, rng: Generator) -> Booleans:
+    """Which rows are drawn, at most so many of each person, shape (rows,); a person's rows are equally likely.
+
+    Parameters
+    ----------
+    people : ndarray of int, shape (rows,)
+        Number of the person of each row.
+    most : int
+        Largest number of rows of a person.
+    rng : Generator
+        Draws the rows. Those of a person do not depend on other people's rows, but for their places.
+
+    Examples
+    --------
+    >>> int(rows_of_each(np.array([0, 0, 1, 2, 2, 2]), 2, np.random.default_rng(1)).sum())
+    5
+    """
+    order = rng.permutation(people.size)
+    order = order[np.argsort(people[order], kind="stable")]
+    first = np.searchsorted(people[order], people[order])
+    drawn = np.zeros(people.size, dtype=bool)
+    drawn[order[np.arange(people.size) - first < most]] = True
+    return drawn
 
 
 class ClassMembers(NamedTuple):
@@ -102,6 +137,8 @@ class ClassMembers(NamedTuple):
     @classmethod
     def of(cls, classes: Integers, people: Integers) -> ClassMembers:
         """Pairs of rows with these classes and people, both of shape (rows,)."""
+        import pandas as pd
+
         pairs = pd.DataFrame({"class": np.asarray(classes), "person": np.asarray(people)}).drop_duplicates()
         return cls(pairs["class"].to_numpy(), pairs["person"].to_numpy())
 
@@ -136,9 +173,10 @@ class PeopleInClasses(NamedTuple):
         return cls(sizes.size, int(sizes.min()), int((sizes < k).sum()))
 
 
-def counted_rows_notes(rows: RowsOfPeople | None) -> list[Note]:
-    """A warning that plays and attacks count rows, where people of a declared column have several; else nothing."""
-    return [] if rows is None else [Note("plays of rows", (rows.person,), {"rows": rows.words, "most": rows.most})]
+def plays_notes(rows: RowsOfPeople | None, *, of_people: bool) -> list[Note]:
+    """A warning of what plays count, where people of a declared column have several rows; else nothing."""
+    kind = "plays of people" if of_people else "plays of rows"
+    return [] if rows is None else [Note(kind, (rows.person,), {"rows": rows.words, "most": rows.most})]
 
 
 def hidden_people_notes(person: str | None, released: Iterable[str], identifiers: Sequence[str] = ()) -> list[Note]:

@@ -26,9 +26,12 @@ from scenarios.tables.review.column_names import (
     NAMES_JAPANESE,
     OUTCOMES,
     OUTCOMES_JAPANESE,
+    PERHAPS_WEIGHTS,
     PERSONS,
     SENSITIVE,
     SENSITIVE_JAPANESE,
+    WEIGHTS,
+    WEIGHTS_JAPANESE,
     hints_at,
     is_called,
     look_like_people,
@@ -136,7 +139,7 @@ def _unique_share(classes: Integers) -> float:
     return float((np.bincount(classes)[classes] == 1).mean())
 
 
-IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE_VALUE = "identifier", "quasi-identifier", "sensitive"
+IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE_VALUE, WEIGHT = "identifier", "quasi-identifier", "sensitive", "weight"
 LONG = 25
 """Mean length of free text in bytes of UTF-8, at least; a Japanese character takes three."""
 FEW = 20
@@ -155,6 +158,8 @@ LOOKS_LIKE_PEOPLE = "its values look like names of people"
 """Reason of a column of texts such as "Surname, Given"."""
 HALF_DISTINCT = 0.5
 """Share of distinct values from which even a short column may number people, if its name says so."""
+LIGHT = 2.0
+"""Median below which numbers called weights are relative weights of a survey rather than those of bodies."""
 RATHER_UNIQUE = 0.3
 """Share of distinct values from which a column is rather an exact amount or a name than a trait that people share."""
 
@@ -165,7 +170,7 @@ class Suggestion(NamedTuple):
     Parameters
     ----------
     role : str
-        ``identifier``, ``quasi-identifier`` or ``sensitive``.
+        ``identifier``, ``quasi-identifier``, ``sensitive`` or ``weight``.
     reason : str
         Why, in words that name no value.
     guess : bool
@@ -279,6 +284,23 @@ def suggested_sensitive(name: str, column: pd.Series[Any]) -> Suggestion | None:
     return None
 
 
+def suggested_weight(name: str, column: pd.Series[Any]) -> Suggestion | None:
+    """Suggest positive numbers as survey weights by their name; otherwise return None.
+
+    A name such as weight may mean that of a body, which is written with few decimals and rarely is below 2.
+    """
+    named = hints_at(name, WEIGHTS, WEIGHTS_JAPANESE)
+    if column.dtype == object or not (named or hints_at(name, PERHAPS_WEIGHTS, ())):
+        return None
+    numbers = column.dropna().to_numpy(dtype=float)
+    if not (numbers >= 0).all() or np.unique(numbers).size < 2:
+        return None
+    exact = (np.round(numbers, 2) != numbers).mean() > HALF_DISTINCT
+    if named or exact or np.median(numbers) < LIGHT:
+        return Suggestion(WEIGHT, "survey weights by the name, which nobody else knows", guess=not named)
+    return None
+
+
 def suggested_roles(frame: pd.DataFrame) -> dict[str, Suggestion]:
     """Suggest identifiers and sensitive values; columns without a suggestion are quasi-identifiers.
 
@@ -305,7 +327,7 @@ def _suggested(name: str, column: pd.Series[Any]) -> Suggestion | None:
     """Suggestion that a column's name and values give by themselves."""
     if not column.notna().any():
         return Suggestion(IDENTIFIER, "it has no value in any row", guess=True)
-    return suggested_identifier(name, column) or suggested_sensitive(name, column)
+    return suggested_weight(name, column) or suggested_identifier(name, column) or suggested_sensitive(name, column)
 
 
 def _one_to_one(frame: pd.DataFrame, suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:

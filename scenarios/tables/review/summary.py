@@ -17,7 +17,7 @@ class ColumnSummary(NamedTuple):
     ----------
     column, role : str
         Name of the column, and its role: ``identifier``, ``quasi-identifier``, ``sensitive``,
-        ``unprotected``, ``person`` or ``left out``.
+        ``unprotected``, ``person``, ``weight`` or ``left out``.
     type : str
         ``number``, ``date``, ``category``, or ``text`` if the column has no domain.
     domain : str
@@ -49,6 +49,7 @@ def summary(dataset: Dataset, table: ReviewedTable | None = None) -> list[Column
         **dict.fromkeys(records.quasi_identifiers, "quasi-identifier"),
         **dict.fromkeys(records.sensitive, "sensitive"),
         **dict.fromkeys(dataset.left_out, "left out"),
+        **dict.fromkeys([] if dataset.weight is None else [dataset.weight], "weight"),
     }
     rows = []
     for name in map(str, records.frame.columns):

@@ -93,34 +93,32 @@ def accuracy(attack, release, knowledge, truth):
 
 @pytest.fixture(scope="module", params=[FEW_PLAYS, pytest.param(PLAYS, marks=pytest.mark.long)])
 def measured(game, request):
-    """By defense, for each play: gains of the channel over Gower's distance and over no channel, possible truth.
-
-    The first gain is that of the share of correct rows. The second is that of the mean log-posterior of the truth.
-    """
+    """By defense, for each play: gain of the channel over Gower's distance in correct rows, and possible truth."""
 
     @cache
     def measure(name):
-        gains, log_gains, possible = [], [], []
+        gains, possible = [], []
         for release, knowledge, truth in played(game, DEFENSES[name], request.param):
             aware = accuracy(LikelihoodAssignment(), release, knowledge, truth)
             gains.append(aware - accuracy(AssignmentLinkage(), release, knowledge, truth))
-            blind = MicrodataRelease(release.frame, release.origin, Channel())
             rows = np.arange(truth.size)
-            scores = [LikelihoodAssignment().evidence(view, knowledge, generator(7))[rows] for view in (release, blind)]
-            possible.append((scores[0][rows, truth] > IMPOSSIBLE).all())
-            log_posteriors = [
-                np.log(np.maximum(matching_posterior(score)[rows, truth], 1e-6)).mean() for score in scores
-            ]
-            log_gains.append(log_posteriors[0] - log_posteriors[1])
-        return np.array(gains), np.array(log_gains), possible
+            scores = LikelihoodAssignment().evidence(release, knowledge, generator(7))
+            possible.append((scores[rows, truth] > IMPOSSIBLE).all())
+        return np.array(gains), possible
 
     return measure
+
+
+def log_posterior_of_truth(release, knowledge, truth):
+    rows = np.arange(truth.size)
+    scores = LikelihoodAssignment().evidence(release, knowledge, generator(7))[rows]
+    return np.log(np.maximum(matching_posterior(scores)[rows, truth], 1e-6)).mean()
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", DEFENSES)
 def test_the_truth_is_never_impossible(measured, name):
-    assert all(measured(name)[2])
+    assert all(measured(name)[1])
 
 
 @pytest.mark.parametrize("name", DEFENSES)
@@ -132,11 +130,24 @@ def test_knowing_the_channel_is_no_worse_than_gowers_distance(measured, name):
         assert gains.mean() >= 0
 
 
-@pytest.mark.parametrize("name", INFORMATIVE)
-def test_the_channel_is_used(measured, name):
-    # Without the channel, the truth is impossible wherever a value was changed. Where few were, it may look likelier.
-    log_gains = measured(name)[1]
-    assert log_gains.mean() > 0
+@pytest.mark.thorough_beyond(1)
+@pytest.mark.parametrize("name", sorted(INFORMATIVE, key=lambda name: name != "microaggregation"))
+def test_the_channel_is_used(game, name):
+    """The truth is likelier by the channel than without it, in at least 11 of 12 plays.
+
+    Without the channel, the truth is impossible wherever a value was changed. If few values are changed, numbers alone
+    tell the candidates apart, so that retention is low here. An attack that does not use the channel has gains of 0 and
+    fails. One whose gains are as often below 0 passes with probability 13 / 2^12, below .0032. In the first 16 plays of
+    each defense, no gain was 0 or below.
+    """
+    stronger = {"PRAM": RetentionReplacement(retention=0.3, columns=CATEGORIES)}
+    gains = []
+    for release, knowledge, truth in played(game, {**INFORMATIVE, **stronger}[name], 12):
+        blind = MicrodataRelease(release.frame, release.origin, Channel())
+        gains.append(
+            log_posterior_of_truth(release, knowledge, truth) - log_posterior_of_truth(blind, knowledge, truth)
+        )
+    assert sum(gain > 0 for gain in gains) >= 11
 
 
 @pytest.mark.thorough

@@ -123,7 +123,7 @@ def test_what_it_does_not_answer_costs_nothing():
     [
         ({"epsilon": 0}, "epsilon"),
         ({"epsilon": np.nan}, "epsilon"),
-        ({"level": "person"}, "level must be one of 'edge', 'node'"),
+        ({"level": "triangle"}, "level must be one of 'edge', 'node', 'person'"),
         ({"bound": 0}, "bound"),
         ({"queries": 0}, "queries"),
         ({"epsilon": 1e-9}, "epsilon must give each"),
@@ -132,3 +132,17 @@ def test_what_it_does_not_answer_costs_nothing():
 def test_refuses_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         GraphCurator(**parameters)
+
+
+def test_a_person_may_be_absent_and_the_number_of_persons_is_noised():
+    """At epsilon 3,000 noise of scale 18 / 1,000 changes a count with a probability below 1e-20."""
+    records = load("friends").records
+    frame = records.frame
+    gone = frame["user"] == "person 01"
+    fewer = records.with_frame(frame[~gone].reset_index(drop=True))
+    curator = GraphCurator(epsilon=3000.0, level="person")
+    for table, persons in ((records, 30), (fewer, 29)):
+        session = curator.apply(table, np.random.default_rng(0)).open(np.random.default_rng(1))
+        assert session.answer(DegreeCounts(bound=29, present=True)).sum() == persons
+        assert session.answer(DegreeCounts(bound=29)).sum() == 30
+    assert "or not in it" in curator.guarantee(records).statement

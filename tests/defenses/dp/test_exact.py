@@ -1,13 +1,23 @@
 """Exact sampling: thresholds to any precision, and words that equal a threshold."""
 
 import math
+import os
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from defenses.dp.exact import ExponentialChance, GeometricDigit, LogisticChance, categories, geometric, settle_below
+from defenses.dp.exact import (
+    ExponentialChance,
+    GeometricDigit,
+    LogisticChance,
+    SystemGenerator,
+    categories,
+    geometric,
+    settle_below,
+    words,
+)
 
 
 class Scripted:
@@ -86,3 +96,22 @@ def test_options_that_floating_point_could_not_select_have_their_exact_probabili
 
     assert settle_below(weight, first, Bits(later - 1))
     assert not settle_below(weight, first, Bits(later + 1))
+
+
+def test_integers_of_the_system_are_remainders_of_its_words(monkeypatch):
+    """Words above the largest multiple of the count are drawn again; otherwise small integers would be likelier."""
+    tokens = iter([[0, 7, 2**64 - 1, 2**64 - 2, 2**63], [5], [2**64 - 1]])
+    monkeypatch.setattr(os, "urandom", lambda size: b"".join(word.to_bytes(8, "little") for word in next(tokens)))
+    # 2^64 is 1 above a multiple of 3.
+    assert SystemGenerator().integers(-1, 2, 5).tolist() == [-1, 0, 1, 1, 1]
+    assert words(1, SystemGenerator()).tolist() == [2**64 - 1]
+
+
+@pytest.mark.parametrize("size", [3, (2, 4), (0,)])
+def test_integers_of_the_system_have_the_shape_and_type_of_numpys(size):
+    """A range of 2^63 + 1 integers refuses nearly half of all words."""
+    for low, high, dtype, endpoint in ((0, 2**63, np.uint64, True), (-5, 6, np.int64, False), (0, 1, np.int64, False)):
+        drawn = SystemGenerator().integers(low, high, size, dtype, endpoint=endpoint)
+        like = np.random.default_rng(0).integers(low, high, size, dtype, endpoint=endpoint)
+        assert (drawn.shape, drawn.dtype) == (like.shape, like.dtype)
+        assert ((drawn >= low) & (drawn < high + endpoint)).all()

@@ -91,6 +91,8 @@ def test_degree_counts_of_node_neighbours_on_all_small_graphs(n, bound):
             between = max(between, int(np.abs(group[:, None] - group[None]).sum(axis=2).max()))
     assert nearest <= 2 * bound + 2
     assert between <= degree_counts_sensitivity(n, "node", bound)
+    # The neighbour without the person is the graph without its edges; the person itself may leave count 0.
+    assert nearest <= degree_counts_sensitivity(n, "person", bound) <= degree_counts_sensitivity(n, "node", bound)
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
@@ -144,6 +146,10 @@ def test_sensitivities():
     assert edge_count_sensitivity(100, "node") == 99
     assert edge_count_sensitivity(100, "node", bound=10) == 10
     assert edge_count_sensitivity(10, "node", bound=30) == 9
+    assert edge_count_sensitivity(10, "person", bound=3) == 3
+    assert degree_counts_sensitivity(100, "node", 8) == 34
+    assert degree_counts_sensitivity(100, "person", 8) == 18
+    assert degree_counts_sensitivity(5, "person", 8) == 10
 
 
 def test_releases_are_near_the_truth_for_a_large_epsilon():
@@ -153,6 +159,8 @@ def test_releases_are_near_the_truth_for_a_large_epsilon():
     assert release_edge_count(star, 9, generator, epsilon=1000.0, level="node") == 8
     assert release_edge_count(star, 9, generator, epsilon=100.0, level="node", bound=3) == 3
     assert release_degree_counts(star, 9, generator, epsilon=200.0, bound=3).tolist() == [0, 8, 0, 1]
+    counts = release_degree_counts(star, 12, generator, epsilon=200.0, bound=3, level="person", absent=2)
+    assert counts.tolist() == [6, 3, 0, 1]
     assert release_edge_count([], 4, generator, epsilon=100.0) == 0
 
 

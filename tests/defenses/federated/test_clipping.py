@@ -26,6 +26,7 @@ def test_the_lectures_bound_fails_for_minimisers_and_holds_for_clipped_gradients
     assert uplink_sensitivity(1.0, 101) < 0.02
     assert ExampleClipping(norm=1.0).record_sensitivity(101, 1) == uplink_sensitivity(1.0, 101)
     assert ExampleClipping(norm=1.0).record_sensitivity(101, 3) == pytest.approx(2 / 101 + 4)
+    assert [ExampleClipping(norm=0.5).client_sensitivity(steps) for steps in (1, 3)] == [1.0, 3.0]
     assert UpdateClipping(norm=1.0).record_sensitivity(101, 1) == UpdateClipping(norm=1.0).client_sensitivity(1) == 2
 
 

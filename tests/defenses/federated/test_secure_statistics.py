@@ -9,7 +9,9 @@ from defenses.federated import (
     PrimeField,
     SecureAggregation,
     secure_correlation,
+    secure_distance,
     secure_histogram,
+    shamir_rebuild,
     shamir_shares,
 )
 from defenses.federated.secure_statistics import node_products, open_correlation
@@ -71,3 +73,73 @@ def test_a_wrong_node_is_caught():
     for node in range(4):
         with pytest.raises(AggregationError, match="a share is wrong"):
             open_correlation(corrupted(sent, node), 6, 10, 1, field)
+
+
+@pytest.mark.thorough_beyond(3)
+@pytest.mark.parametrize("seed", range(12))
+def test_positions_are_near_or_not_as_in_the_clear(seed):
+    rng = np.random.default_rng(seed)
+    left, right = rng.integers(-50, 50, (2, 1 + seed % 4))
+    exact = float(np.linalg.norm(left - right))
+    for limit in (int(exact), int(np.ceil(exact)), 0, 2**70):
+        assert secure_distance(left, right, limit, rng).value == (exact <= limit)
+
+
+def test_positions_at_the_edges_of_the_field():
+    most, rng = 438_353_264, np.random.default_rng(0)
+    ends = np.full(3, most), np.full(3, -most)
+    # The squared distance, 3 x (2 x most)^2, is just below 2^61 - 1.
+    exact = 2 * most * np.sqrt(3)
+    assert secure_distance(*ends, int(exact) + 1, rng).value == 1
+    assert secure_distance(*ends, int(exact) - 1, rng).value == 0
+    for one, other, message in (
+        ([most + 1, 0, 0], [0, 0, 0], "left must hold at least one coordinate, each an integer from -438353264"),
+        ([], [], "left must hold at least one"),
+        ([0.5], [1], "left must hold"),
+        ([np.nan], [1], "left must hold"),
+        ([True], [1], "left must hold"),
+        ([1], [10**30], "right must hold"),
+        ([[1]], [1], "left must hold"),
+        ([1], [1, 2], "one length, got 1 and 2"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            secure_distance(one, other, 1, rng)
+    for limit in (-1, 1.5, np.inf):
+        with pytest.raises(ValueError, match="limit"):
+            secure_distance([0], [1], limit, rng)
+
+
+@pytest.mark.parametrize("mask", [0, 5, 2**61 - 2])
+def test_the_compared_interval_may_wrap_around_the_prime(mask, monkeypatch):
+    monkeypatch.setattr(PrimeField, "random", lambda field, shape, rng: np.full(shape, mask, dtype=np.uint64))
+    for limit, near in ((4, 0), (5, 1), (6, 1)):
+        assert secure_distance([0, 0], [3, 4], limit, np.random.default_rng(0)).value == near
+
+
+@pytest.mark.thorough
+def test_what_is_opened_is_uniform(monkeypatch):
+    """The opened number in 400 runs: Kolmogorov's distance; false alarm 0.1 %."""
+    from scipy import stats
+
+    from defenses.federated import secure_statistics
+
+    seen = []
+
+    def watched(circuit, own, other, rng):
+        seen.append(float((other * 2.0 ** np.arange(-61, 0)).sum()))
+        raise AggregationError("only the opened number is of interest")
+
+    monkeypatch.setattr(secure_statistics, "run_two_parties", watched)
+    rng = np.random.default_rng(5)
+    for _ in range(400):
+        with pytest.raises(AggregationError, match="only the opened"):
+            secure_distance([7, 0, 1], [7, 0, 2], 3, rng)
+    assert stats.kstest(seen, "uniform").pvalue > 1e-3
+
+
+def test_products_of_secret_numbers_need_shares():
+    """A sum of products from shares of both factors, as on the page about federated learning."""
+    field, rng = PrimeField(), np.random.default_rng(6)
+    left, right = (shamir_shares(field.elements(numbers), 1, 4, field, rng) for numbers in ([6, -2], [7, 3]))
+    opened = shamir_rebuild(node_products(left, right, 1, field, rng)[:, None], range(1, 5), 2, field)
+    assert field.signed(opened).tolist() == [36]

@@ -8,13 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from defenses.pram import (
+    epsilon,
     epsilon_for_k,
     epsilon_for_retention,
     k_for_epsilon,
     optimal_retention,
+    pk,
     retention_epsilon,
     retention_for_epsilon,
     retention_pk,
+    transition_matrix,
 )
 
 
@@ -29,6 +32,16 @@ def test_k_of_epsilon_is_exact_for_replacement_and_a_lower_bound_otherwise():
         assert exact >= bound * (1 - 1e-9)
         above += exact > 1.01 * bound
     assert above > 5
+
+
+def test_the_printed_equality_fails_for_unequal_retention():
+    # Miura and Hasegawa, Theorem 2.13, says k - 1 = (N - 1) e^(-2 epsilon). By hand: epsilon = log 2, and the odds of a
+    # released pair are (.7/.4) / (.3/.6) = 3.5, so that k - 1 = 2/3.5.
+    matrix = transition_matrix([0.7, 0.6])
+    assert pk(matrix, 3) == retention_pk([0.7, 0.6], 3) == pytest.approx(1 + 4 / 7)
+    assert k_for_epsilon(epsilon(matrix), 3) == pytest.approx(1.5)
+    equal = transition_matrix([0.7, 0.7])
+    assert pk(equal, 3) == pytest.approx(k_for_epsilon(epsilon(equal), 3))
 
 
 @given(st.floats(1e-6, 30), st.integers(2, 1000), st.integers(2, 10**6))

@@ -54,13 +54,14 @@ def test_changes_between_neighbours_are_within_the_proofs_bounds():
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 8.0])
 def test_noise_and_strong_convexity_are_those_of_the_proofs(monkeypatch, epsilon):
     counts = [400.0, 250.0, 150.0, 100.0, 60.0, 40.0]
-    noise, convexity = [], []
+    noise, convexity, slopes = [], [], []
 
     def spherical(d, scale, rng):
         noise.append(scale)
         return _spherical(d, scale, rng)
 
     def minimum(matrix, slope, ratio):
+        slopes.append(slope)
         convexity.append(np.diag(matrix - distance_matrix(np.array(counts) / sum(counts))).min())
         return private_minimum(matrix, slope, ratio)
 
@@ -70,6 +71,8 @@ def test_noise_and_strong_convexity_are_those_of_the_proofs(monkeypatch, epsilon
     retention_by_output(counts, epsilon, 1.0, np.random.default_rng(0))
     # Minima are at most G/L apart, and density e^(-|b|/scale) hides a distance of epsilon times the scale.
     assert noise.pop() == pytest.approx(gradient / convexity[0] / epsilon)
+    # Regularisation pulls towards the flip probability of retention-replacement at the epsilon of the release.
+    assert slopes[0] == pytest.approx(np.full(6, -convexity[0] * 5 / (exp(1.0) + 5)))
     retention_by_objective(counts, epsilon, 1.0, np.random.default_rng(0))
     # Half of epsilon hides the change G of the slope, the other half the change T of the curvature.
     assert noise.pop() == pytest.approx(gradient / (epsilon / 2))

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,10 @@ import pytest
 from click.testing import CliRunner
 from run_tools import ROOT
 
+from defenses.base.queries import BudgetSpent
 from defenses.dp import Account, Accountant
+from defenses.dp.exact import SystemGenerator
+from scenarios.assessment.asking import paid_query
 from scenarios.commands.cli import cli
 
 ROLES = """
@@ -91,8 +95,8 @@ def test_a_wrong_epsilon_is_named_by_its_option(folder, epsilon):
 @pytest.fixture(autouse=True)
 def same_noise(monkeypatch):
     """The command draws its noise from the operating system; here it follows from the number of the answer."""
-    drawn, numbers = np.random.default_rng, count()
-    monkeypatch.setattr(np.random, "default_rng", lambda seed=None: drawn(next(numbers) if seed is None else seed))
+    numbers = count()
+    monkeypatch.setattr(paid_query, "SystemGenerator", lambda: np.random.default_rng(next(numbers)))
 
 
 def ask(query, *options, table="people.csv", epsilon=0.5, roles="roles.toml"):
@@ -152,6 +156,39 @@ def test_an_answer_has_its_interval_and_is_paid(folder):
 def test_the_noise_of_an_answer_does_not_come_again(folder):
     first, second = (ask("sum of income", *ACCOUNT, "--budget", "10").output.splitlines()[0] for _ in range(2))
     assert first != second
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("query", ["count", "mean income", "median of income", "mode of job", "table of job and age"])
+def test_all_noise_comes_from_the_source_of_the_operating_system(folder, monkeypatch, query):
+    asked, drawn = [], os.urandom
+    monkeypatch.setattr(paid_query, "SystemGenerator", SystemGenerator)
+    monkeypatch.setattr(os, "urandom", lambda size: asked.append(size) or drawn(size))
+    monkeypatch.setattr(np.random, "default_rng", lambda *_: pytest.fail("a generator that can be predicted"))
+    for options in (("--delta", "1e-6"), ("--mechanism", "gaussian")):
+        before = len(asked)
+        result = ask(query, *ACCOUNT, "--budget", "10", *options)
+        assert result.exit_code == 0, result.output
+        assert sum(asked[before:]) >= 8
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_refusal_says_what_is_left_now(folder, monkeypatch, late):
+    """Another process spends after this one read the account, or even after this one found that the rest suffices."""
+    opened(1.0)
+    terms = paid_query.AccountTerms()
+    one, other = (
+        paid_query.PaidQuery(
+            Path("people.csv"), Path("roles.toml"), "count", epsilon=0.6, account=Path("account.toml"), terms=terms
+        )
+        for _ in range(2)
+    )
+    one.answer(0.95)
+    if late:
+        monkeypatch.setattr(type(other.account), "affords", lambda *_: True)
+    with pytest.raises(BudgetSpent, match=r"more would exceed epsilon 1 of account\.toml; 0\.39 is left; nothing is"):
+        other.answer(0.95)
+    assert spent() == pytest.approx(0.61)
 
 
 @pytest.mark.thorough
@@ -474,10 +511,92 @@ def test_it_starts_without_pandas(folder):
     assert result.stdout.splitlines()[-1] == "[]"
 
 
-def test_a_person_with_many_rows_is_noted(folder):
-    (folder / "person.toml").write_text('person = "code"\n' + (folder / "roles.toml").read_text())
-    result = ask("count", "--dry-run", roles="person.toml")
-    assert "note: the guarantee is about one row" in result.output
+def of_people(folder, rows=(1, 9, 3, 2)):
+    """A table in which person i has `rows[i]` rows, beside its roles file with the person."""
+    person = np.repeat(np.arange(len(rows)), rows)
+    pd.DataFrame({"name": person, "age": 20 + 10 * person, "job": "cook"}).to_csv(folder / "visits.csv", index=False)
+    roles = (
+        (folder / "roles.toml")
+        .read_text()
+        .split("[columns.income]")[0]
+        .replace('["name"]', '["name"]\nperson = "name"')
+    )
+    (folder / "person.toml").write_text(roles)
+    return {"table": "visits.csv", "roles": "person.toml"}
+
+
+def test_where_a_person_is_declared_answers_and_guarantee_are_about_people(folder):
+    files = of_people(folder)
+    result = ask("count", *ACCOUNT, "--budget", "5000", epsilon=1000, **files)
+    assert (
+        "note: the guarantee is about people (name): the answer is about 1 row of each, drawn at random"
+        in result.output
+    )
+    assert result.stdout.splitlines()[0] == "4"
+    assert ask("mean age", *ACCOUNT, epsilon=1000, **files).stdout.splitlines()[0].startswith("35")
+
+
+@pytest.mark.parametrize(("most", "drawn"), [(1, 4), (2, 7), (3, 9), (100, 15)])
+def test_a_person_gives_at_most_so_many_rows(folder, most, drawn):
+    options = ("--rows-per-person", most, "--neighbours", "add or remove", *ACCOUNT, "--budget", "1e5")
+    result = ask("count", *map(str, options), epsilon=1e5, **of_people(folder))
+    assert result.stdout.splitlines()[0] == str(drawn)
+
+
+def test_several_rows_of_a_person_cost_noise(folder):
+    files, add = of_people(folder), ("--dry-run", "--neighbours", "add or remove")
+    of_three = ask("count", *add, "--rows-per-person", "3", epsilon=3, **files).stdout.splitlines()
+    of_one = ask("count", *add, epsilon=1, **files).stdout.splitlines()
+    assert of_three[0] == "cost: epsilon 3; nothing is spent"
+    assert of_three[1:] == of_one[1:]
+
+
+def test_gaussian_noise_grows_as_the_rows_of_a_person(folder):
+    """Three rows cost nine times the rho, so the standard deviation is three times that of one row."""
+    options = ("--dry-run", "--format", "json", "--neighbours", "add or remove", "--delta", "1e-6")
+    bounds = [
+        json.loads(
+            ask("count", *options, "--mechanism", "gaussian", "--rows-per-person", most, **of_people(folder)).stdout
+        )
+        for most in ("1", "3")
+    ]
+    one, three = (bound["noise"][0]["at_most"] for bound in bounds)
+    assert three == pytest.approx(3 * one, abs=2)
+
+
+def test_rows_that_name_nobody_are_people_of_their_own(folder):
+    files = of_people(folder)
+    with (folder / "visits.csv").open("a") as table:
+        table.write(",30,cook\n,40,cook\n 1 ,40,cook\n")
+    result = ask("count", *ACCOUNT, "--budget", "1000", epsilon=1000, **files)
+    assert result.stdout.splitlines()[0] == "6"
+
+
+def test_several_rows_of_a_replaced_person_are_refused(folder):
+    result = ask("count", "--dry-run", "--rows-per-person", "2", **of_people(folder))
+    assert result.exit_code == 2
+    assert "whoever replaces a person changes the number of rows" in result.output
+    result = ask("count", "--dry-run", "--rows-per-person", "2")
+    assert (result.exit_code, "name the column of the person as `person`" in result.output) == (2, True)
+
+
+def test_an_account_of_people_pays_for_no_answer_about_rows(folder):
+    files = of_people(folder)
+    assert ask("count", *ACCOUNT, "--budget", "2", **files).exit_code == 0
+    roles = (folder / "person.toml").read_text().replace('person = "name"\n', "")
+    (folder / "rows.toml").write_text(roles)
+    result = ask("count", *ACCOUNT, table="visits.csv", roles="rows.toml")
+    assert result.exit_code == 2
+    assert "account.toml protects the people of column 'name'" in result.output
+    assert spent() == 0.5
+
+
+def test_an_account_that_was_opened_for_rows_says_so(folder):
+    files = of_people(folder)
+    roles = (folder / "person.toml").read_text().replace('person = "name"\n', "")
+    (folder / "rows.toml").write_text(roles)
+    assert ask("count", *ACCOUNT, "--budget", "2", table="visits.csv", roles="rows.toml").exit_code == 0
+    assert "was opened for rows: what it paid for before protects one row" in ask("count", *ACCOUNT, **files).output
 
 
 def test_defend_curator_names_the_command(folder):

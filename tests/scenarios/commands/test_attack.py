@@ -469,3 +469,25 @@ def test_damaged_channels_are_refused_in_one_line(folder, damaged, words):
     )
     assert_refused(done, words)
     assert "damaged.toml" in done.stderr
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named", "not named"])
+def test_where_candidates_name_the_person_people_are_scored(tmp_path, named):
+    """Each row equals another row of the same person, who is answered rightly by either; two people are not told."""
+    rows = pd.DataFrame({"who": [" a", "a", "b", "c", "c", "c"], "age": [1, 1, 9, 5, 5, 5], "day": [1, 1, 1, 9, 9, 5]})
+    rows.to_csv(tmp_path / "people.csv", index=False)
+    rows.drop(columns="who").to_csv(tmp_path / "released.csv", index=False)
+    candidates = rows if named else rows.drop(columns="who")
+    candidates.to_csv(tmp_path / "candidates.csv", index=False)
+    (tmp_path / "roles.toml").write_text('person = "who"\n')
+    # The first row of `a` stems from the second record, and that of `b` from a record of `c`.
+    pd.DataFrame({"released_row": range(6), "record": [1, 0, 4, 3, 4, 5]}).to_csv(tmp_path / "truth.csv", index=False)
+    files = ["-r", tmp_path / "released.csv", "-c", tmp_path / "candidates.csv", "--roles", tmp_path / "roles.toml"]
+    output = invoke("attack", "SweeneyJoin", *files, "--truth", tmp_path / "truth.csv", "-o", tmp_path / "a.csv").output
+    if named:
+        # Person `a` is right by both rows, and `c` by three of four.
+        assert "right: 1.8 of 2 people, each by the mean over the person's rows, = 87.5%" in output
+        assert "by chance 41.67%" in output
+    else:
+        assert "of 6 rows that stem from a candidate" in output
+    assert ("rows are counted, not people: the candidates lack who" in output) == (not named)

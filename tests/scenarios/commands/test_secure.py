@@ -41,6 +41,10 @@ def test_the_answers(folder):
     result = json.loads(call("maximum", "north.csv:hours", "--format", "json").output)
     assert (result["value"], result["and_gates"]) == (30, 2 * 32 * 3)
     assert sum(result["messages"].values()) == result["bytes"]
+    near = json.loads(call("distance", "-7,0,0", "-4,4,0", "--limit", 5, "--format", "json").output)
+    assert (near["value"], near["and_gates"]) == ("yes", 2 * 61)
+    assert sum(near["messages"].values()) == near["bytes"]
+    assert "within the limit             no" in call("distance", "-7,0,0", "-4,4,1", "--limit", 5).output
     by_key = json.loads(call("count", "north.csv:ill", "south.csv:ill", "--on", "patient", "--format", "json").output)
     in_order = json.loads(call("count", "north.csv:ill", "south.csv:ill", "--format", "json").output)
     assert (by_key["value"], in_order["value"]) == (2, 3)
@@ -57,6 +61,16 @@ def test_the_answers(folder):
         (("greater", "--", "-1", 3), "left must be an integer from 0 to 2^32 - 1"),
         (("greater", "-1", 3), "left must be an integer from 0 to 2^32 - 1"),
         (("greater", 3, 16, "--bits", 4), "right must be an integer from 0 to 2^4 - 1"),
+        (("distance", "1,2", "1,2,3", "--limit", 1), "of one length, got 2 and 3 coordinates"),
+        (("distance", "1,2", "1,x", "--limit", 1), "right must be integers with commas between them"),
+        (("distance", "", "1", "--limit", 1), "left must be integers with commas between them"),
+        (("distance", "1e3", "1", "--limit", 1), "left must be integers with commas between them"),
+        (("distance", "9" * 40, "1", "--limit", 1), "left must hold at least one coordinate, each an integer from -"),
+        (
+            ("distance", "1", "-1000000000", "--limit", 1),
+            "right must hold at least one coordinate, each an integer from -",
+        ),
+        (("distance", "1", "2", "--limit", 1, "--nodes", 3), "nodes must be an integer of at least 4"),
         (("maximum", "north.csv"), "give a column as FILE:COLUMN"),
         (("maximum", "north.csv:wage"), "there is no column 'wage'; it has patient, ill, hours"),
         (("maximum", "north.csv:ill"), "the column holds text"),

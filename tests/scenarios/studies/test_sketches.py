@@ -7,13 +7,18 @@ from defenses.ldp import CountMeanSketch
 from scenarios import Sketches
 from scenarios.studies import sketches
 from scenarios.studies import sketches as sketch_measures
+from scenarios.studies.emoji_measures import WORDS
 from scenarios.studies.experiment import read_experiment
 from scenarios.studies.sketches import (
+    MISTYPED,
     lecture_example,
+    meant_words,
     measure_autoplay,
     measure_grid,
     measure_locales,
+    measure_new_words,
     published_bound,
+    words_section,
 )
 
 
@@ -56,6 +61,27 @@ def test_sound_is_decided_as_most_visitors_would(monkeypatch):
     clear = (np.abs(autoplay.shares - 0.5) > 0.2) & (autoplay.visits > 30_000)
     assert clear.sum() > 10
     assert (autoplay.truly == autoplay.decided)[clear].all()
+
+
+def test_typing_errors_stand_beside_the_more_frequent_word_meant():
+    found = {"yolo": 900.0, "love": 700.0, "know": 600.0, "lov": 50.0, "kno": 40.0, "noob": 30.0}
+    assert meant_words(found) == {"lov": "love", "kno": "know"}
+    # The rarer of two similar words is the error, and equally frequent ones are both words.
+    assert meant_words({"lov": 2.0, "love": 1.0}) == {"love": "lov"}
+    assert meant_words({"lov": 1.0, "love": 1.0}) == meant_words({}) == {}
+
+
+@pytest.mark.long
+def test_the_published_typing_errors_are_discovered_and_explained():
+    discovered = measure_new_words(np.random.default_rng(3))
+    section = words_section(discovered)
+    meant = {row[0]: row[3] for row in section.tables[0].rows}
+    assert meant["lov"] == "love"
+    assert meant["kno"] == "know"
+    assert not meant["love"] + meant["know"] + meant["yolo"]
+    # Twelve frequent words; noise lets 1 more pass in 1,000 seeds.
+    assert len(discovered) == len(WORDS) + len(MISTYPED)
+    assert {word: typed for word, typed, _ in discovered if word in MISTYPED} == MISTYPED
 
 
 def test_report(monkeypatch):

@@ -32,14 +32,14 @@ class KyotoTable:
         self.domains = {name: self.records.domain(name) for name in self.records.released_columns}
         self.profile = original_profile(self.records.frame, self.domains)
 
-    def made_by(self, defense):
-        """A release, with the true original of each row."""
+    def made_by(self, defense, *draw):
+        """A release, with the true original of each row; `draw` numbers several of one defense."""
         if defense is None:
             alike = record_similarity(self.profile, original_profile(self.others.frame, self.domains), self.domains)
             stranger = linear_sum_assignment(-alike)[1]
             frame = self.others.frame.iloc[stranger].reset_index(drop=True)
             return pd.DataFrame({name: escape_column(frame[name]) for name in self.domains}), np.arange(ROWS)
-        release = defense.apply(self.records, generator(1, "gaming", type(defense).__name__))
+        release = defense.apply(self.records, generator(1, "gaming", type(defense).__name__, *draw))
         return release.frame[list(self.domains)].reset_index(drop=True), release.origin
 
     def nearest(self, frame, *, without=None):
@@ -90,24 +90,30 @@ def test_no_false_origins_score_above_the_honest_ones(table, defense):
 
 @pytest.mark.thorough
 def test_the_nearest_assignment_would_gain_if_the_host_did_not_learn_how_the_table_was_made(table, monkeypatch):
-    """The learned assignment prevents a trick, which works if the host only looks for the nearest original."""
-    frame, truth = table.made_by(RetentionReplacement(retention=0.6))
-    nearest = table.nearest(frame)
-    # The origins differ, and attackers who learn find the true ones, which the nearest assignment denies.
-    assert (nearest != truth).mean() > 0.02
-    answered = [table.scored(frame, origin) for origin in (truth, nearest)]
-    row = ONE_ROW * answered[0].utility
-    assert answered[1].defense <= answered[0].defense + row
+    """The learned assignment prevents a trick, which works if the host only looks for the nearest original.
 
+    Gains are means of four tables. In six tables of other seeds, the trick gained .005 to .024 in each, and nothing if
+    the host learned.
+    """
     from scenarios.tournament.rules import scoring
 
-    monkeypatch.setattr(Originals, "learned_origin", Originals.best_origin)
-    monkeypatch.setattr(Originals, "_learned", lambda self, released: table.nearest(released))
-    monkeypatch.setattr(scoring, "SCORER", -1)
-    fooled = [table.scored(frame, origin) for origin in (truth, nearest)]
-    gained = [lied.defense - honest.defense for honest, lied in (answered, fooled)]
-    assert gained[1] > 5 * max(gained[0], 0.0)
-    assert gained[1] > 0.001
+    gained = []
+    for number in range(4):
+        frame, truth = table.made_by(RetentionReplacement(retention=0.7), number)
+        origins = truth, table.nearest(frame)
+        # The origins differ, and attackers who learn find the true ones, which the nearest assignment denies.
+        assert (origins[1] != truth).mean() > 0.02
+        answered = [table.scored(frame, origin) for origin in origins]
+        assert answered[1].defense <= answered[0].defense + ONE_ROW * answered[0].utility
+        with monkeypatch.context() as patch:
+            patch.setattr(Originals, "learned_origin", Originals.best_origin)
+            patch.setattr(Originals, "_learned", lambda self, released: table.nearest(released))
+            patch.setattr(scoring, "SCORER", -1)
+            fooled = [table.scored(frame, origin) for origin in origins]
+        gained.append([lied.defense - honest.defense for honest, lied in (answered, fooled)])
+    learned, unlearned = np.mean(gained, axis=0)
+    assert unlearned > 5 * max(learned, 0.0)
+    assert unlearned > 0.001
 
 
 @pytest.mark.thorough

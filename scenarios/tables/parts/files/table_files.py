@@ -183,6 +183,8 @@ class TableFiles:
         Where the parts are read.
     encoding : str, optional
         Declared encoding of a CSV file.
+    blank_rows : bool
+        Whether rows of a CSV that are empty in every column are rows. By default they are refused.
     following : int, optional
         Number of the last files whose rows only complete a block that begins before them, in a part of a table; a part
         may have no rows.
@@ -197,6 +199,7 @@ class TableFiles:
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     typed_by: Mapping[Path, Mapping[str, Path]] = field(default_factory=dict, repr=False)
     encoding: str | None = None
+    blank_rows: bool = False
     following: int | None = None
     engine: Engine = field(default_factory=OneMachine, repr=False)
     _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
@@ -235,6 +238,7 @@ class TableFiles:
         path: Path,
         declared: Roles | None = None,
         *,
+        blank_rows: bool = False,
         memory: int | None = None,
         engine: Engine | None = None,
     ) -> Self:
@@ -246,6 +250,8 @@ class TableFiles:
             The file or folder.
         declared : Roles, optional
             Separator of CSV fields; by default inferred from the first lines.
+        blank_rows : bool
+            As in the class.
         memory : int, optional
             Bytes that DuckDB may use; by default a quarter of the machine's.
         engine : Engine, optional
@@ -280,6 +286,7 @@ class TableFiles:
             states,
             typed_by=typed_by,
             encoding=declared.encoding if header.separator else None,
+            blank_rows=blank_rows,
             engine=engine or OneMachine(),
         )
 
@@ -353,7 +360,7 @@ class TableFiles:
             # A row without any value has none in the first column; in one column, that is a missing value.
             first = quoted(self.columns[0]) if self.header.separator and len(self.columns) > 1 else "*"
             ((self._rows, filled),) = self.fetch(f"SELECT count(*), count({first}) FROM source")
-            if filled < self._rows:
+            if filled < self._rows and not self.blank_rows:
                 self._refuse_blank_rows(self._rows)
         require(self._rows or self.following is not None, f"{self.path}: names columns but holds no record")
         return self._rows

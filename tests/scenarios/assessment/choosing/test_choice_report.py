@@ -36,8 +36,10 @@ def test_it_says_whether_rows_or_people_are_counted_and_the_epsilon_of_a_person(
     of_people = people_warnings(several, {"PrivateMarginals epsilon=2": Guarantee(epsilon=2.0)})
     sections = choice_sections(CHOICE, 0.1, 400, Source("table.csv", None), of_people=of_people)
     said = report_to_json(sections)
-    assert f"each with 400 released {'rows' if several else 'people'}" in said
-    assert ("rows are counted, not people (id: 240 rows of 60 people, up to 4 rows a person)" in said) == bool(several)
+    assert "each with 400 released people" in said
+    assert ("people are drawn with all their rows (id: 240 rows of 60 people, up to 4 rows a person)" in said) == bool(
+        several
+    )
     whole = "epsilon=2: epsilon = 2 is the promise for one row; a person has up to 4 rows, so epsilon is 8"
     assert (whole in said) == bool(several)
 

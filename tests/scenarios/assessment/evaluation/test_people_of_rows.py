@@ -7,13 +7,16 @@ import pandas as pd
 import pytest
 from run_tools import invoke
 
-from defenses import Mondrian
+from attacks import RankedAnswers
+from defenses import Microdata, Mondrian
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.assessment.evaluation.control_people import read_control
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.posed_questions import QUASI, evaluate, people_isolated, person_score
+from scenarios.assessment.evaluation.posed_questions import QUASI, GivenSinglingOut, evaluate
 from scenarios.assessment.evaluation.row_origin import fitting_records, people_of_rows, recognized_origin, told_origin
+from scenarios.games.finished_release import GivenPeople
 from scenarios.games.people import by_person
+from scenarios.games.questions.row_question import person_score
 from scenarios.tables.dataset import load_table
 from scenarios.tables.released import as_csv
 from scenarios.tables.roles import read_roles
@@ -211,7 +214,11 @@ def test_a_person_is_right_as_often_as_the_rows():
     )
     assert (hits, people) == (1.5, 2)
     # Any record of the right person is right, and persons of many records are guessed more often.
-    score = person_score(np.array([1, -1, 2]), np.array([0, 0, 2]), np.arange(4), np.array([0, 0, 1, 2]))
+    records = Microdata(pd.DataFrame({"id": [0, 0, 1, 2], "age": 1}), identifiers=("id",), person="id")
+    people = GivenPeople(records, records.take([]), records.take([]), np.arange(4), np.random.default_rng(1))
+    scores = np.array([[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]])
+    claims = RankedAnswers.from_scores(np.where(scores > 0, 1.0, -np.inf), np.random.default_rng(1))
+    score = person_score(claims, np.array([0, 0, 2]), people, np.random.default_rng(1))
     assert (score.rate, score.trials) == (0.75, 2)
     assert score.chance == pytest.approx((2 / 4 + 1 / 4) / 2)
 
@@ -226,4 +233,4 @@ def test_a_predicate_isolates_a_person_of_several_rows(setting):
         lambda people: np.zeros(len(people), dtype=bool),
     ]
     assert counts.iloc[1] > 1
-    assert people_isolated(predicates, setting.records) == 1
+    assert GivenSinglingOut().isolated(predicates, setting.records) == 1

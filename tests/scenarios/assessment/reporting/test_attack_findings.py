@@ -38,6 +38,8 @@ def evaluation(outcomes, rows=5000, origin="unknown"):
         rows=rows,
         origin=origin,
         utility=0.5,
+        released_utility=0.5,
+        partial=False,
         components={},
         information_loss=None,
         k=None,

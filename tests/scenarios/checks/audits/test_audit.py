@@ -468,8 +468,11 @@ def test_command_fails_a_broken_mechanism():
     found = json.loads(result.output)
     assert found["violated"] is True
     assert "note" not in found
+    assert found["half_noise_caught"] is None
     assert found["epsilon_at_least"] > found["epsilon"] == 1
-    assert "FAILED" in run(name, "--runs", "4000").output
+    text = run(name, "--runs", "4000").output
+    assert "FAILED" in text
+    assert "half the noise" not in text
 
 
 @pytest.mark.thorough
@@ -481,6 +484,30 @@ def test_json_claims_no_more_than_the_text():
     assert "holds" not in found
     assert found["note"] == run(*few).output.splitlines()[-1]
     assert "too few to see events of probability delta" in found["note"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words", "caught"),
+    [
+        (["Laplace", "-p", "epsilon=1", "--runs", "4000"], "would catch half the noise: with twice the epsilon", True),
+        (["Laplace", "-p", "epsilon=0.05", "--runs", "400"], "would not catch half the noise", False),
+        (["Laplace", "-p", "epsilon=1", "--one-run", "--canaries", "16", "--runs", "1"], "would not catch half", False),
+        # Its guarantee follows from the retention, and no larger epsilon can be asked for.
+        pytest.param(
+            ["RetentionReplacement", "-p", "retention=0.3", "--runs", "400"],
+            "not known what this audit would",
+            None,
+            marks=pytest.mark.thorough,
+        ),
+        (["Laplace", "-p", "epsilon=1048576", "--runs", "400"], "not known what this audit would", None),
+    ],
+)
+def test_command_says_whether_half_the_noise_would_be_caught(arguments, words, caught):
+    assert words in run(*arguments).output
+    found = json.loads(run(*arguments, "--format", "json").output)
+    assert found["half_noise_caught"] is caught
+    bound = found["half_noise_epsilon_at_least"]
+    assert bound is None if caught is None else (bound > found["epsilon"]) is caught
 
 
 class Unfit:

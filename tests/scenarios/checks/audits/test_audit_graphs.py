@@ -31,8 +31,15 @@ def test_noise_for_friendships_does_not_hide_persons():
     assert found.bound > 2
 
 
-@pytest.mark.long_for("150-2-edge", "150-2-node", "150-None-node")
-@pytest.mark.parametrize("level", ["edge", "node"])
+@pytest.mark.thorough
+def test_noise_for_friendships_does_not_hide_who_is_there():
+    found = audit(subject(EdgeNoiseForNodes(epsilon=1.0, level="person")), runs=180, rng=np.random.default_rng(0))
+    assert not found.holds
+    assert found.bound > 2
+
+
+@pytest.mark.long_for("150-2-edge", "150-2-node", "150-None-node", "150-None-person")
+@pytest.mark.parametrize("level", ["edge", "node", "person"])
 @pytest.mark.parametrize("bound", [None, 2])
 @pytest.mark.parametrize("runs", [150, pytest.param(1000, marks=pytest.mark.long)])
 def test_honest_curators_pass(level, bound, runs):

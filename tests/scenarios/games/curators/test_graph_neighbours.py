@@ -7,7 +7,7 @@ from statistics_tools import rng
 
 from attacks import Distinguishing
 from defenses import ExactCurator, GraphCurator
-from defenses.base.queries import EdgeCount
+from defenses.base.queries import DegreeCounts, EdgeCount
 from scenarios import GraphNeighbours, load, read_plan
 
 
@@ -32,11 +32,17 @@ def test_graphs_differ_in_one_friendship_or_one_person(network, seed):
     first, second = changed(GraphNeighbours(records=network, level="node").draw(rng(seed)))
     assert first < second
     assert len(set.intersection(*map(set, second - first))) >= 1
+    secret = GraphNeighbours(records=network, level="person").draw(rng(seed))
+    # The same person is drawn, and no record of the first graph names it: 29 of 30 persons are left.
+    assert changed(secret) == (first, second)
+    assert len(secret.neighbour.frame) - len(secret.records.frame) == 29
+    present = DegreeCounts(bound=8, present=True)
+    assert [present.exact(table).sum() for table in (secret.records, secret.neighbour)] == [29, 30]
 
 
 @pytest.mark.thorough_beyond(1)
 @pytest.mark.usefixtures("tables_are_read_once")
-@pytest.mark.parametrize("level", ["edge", "node"])
+@pytest.mark.parametrize("level", ["edge", "node", "person"])
 def test_exact_answers_tell_the_graphs_apart(network, level):
     game = GraphNeighbours(records=network, level=level, challenges=40)
     scores = scored(ExactCurator(), Distinguishing(runs=40), game, rng())
@@ -66,7 +72,7 @@ def test_edge_privacy_hides_friendships_and_not_persons(network):
 def test_refusals(network):
     lonely = network.with_frame(network.frame.assign(friend="no"))
     for parameters, message in (
-        ({"level": "triangle"}, "level must be one of 'edge', 'node'"),
+        ({"level": "triangle"}, "level must be one of 'edge', 'node', 'person'"),
         ({"bound": 0}, "bound"),
         ({"challenges": 1}, "challenges"),
         ({"confidence": 1.0}, "confidence"),
@@ -79,4 +85,4 @@ def test_refusals(network):
 
 def test_shipped_scenario():
     plan = read_plan("graph")
-    assert {game.level for game in plan.games} == {"edge", "node"}
+    assert {game.level for game in plan.games} == {"edge", "node", "person"}

@@ -229,3 +229,13 @@ def test_a_release_is_evaluated_as_in_one_notation(tmp_path, monkeypatch):
     evaluations = [evaluate(setting, finished(setting, one)) for one in (cells, cells.assign(illness=other))]
     assert evaluations[0].l == evaluations[1].l == {"illness": 1}
     assert evaluations[0].risks == evaluations[1].risks
+
+
+@pytest.mark.thorough
+def test_a_missing_sensitive_value_is_said_to_be_a_second_one(tmp_path):
+    frame = pd.DataFrame({"age": list("aabb"), "zip": list("xxyy"), "ill": ["flu", None, "flu", "hiv"]})
+    report, measures = star_risks(tmp_path, frame)
+    assert measures["l, distinct"] == 2
+    assert said(report, "unknown as a value").startswith("ill: an empty cell counts as a value of its own in l")
+    report, _ = star_risks(tmp_path, frame.fillna("hiv"))
+    assert said(report, "unknown as a value") == ""

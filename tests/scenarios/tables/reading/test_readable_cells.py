@@ -122,3 +122,94 @@ def test_finished_releases_are_read_alike(tmp_path):
     table = setting.read("r.csv", cells.to_csv(index=False).encode())
     assert table.frame["age"][:4].tolist() == ["*"] * 4
     assert sum(note.startswith("age: ") and "read as suppressed" in note for note in map(str, table.notes)) == 2
+
+
+PARTS = pytest.mark.parametrize("options", [(), ("--memory", "600MB")], ids=["memory", "parts"])
+
+
+@pytest.fixture
+def gaps(folder):
+    """The folder with an original that has missing values, and dates, so that empty cells say nothing by themselves."""
+    rng = np.random.default_rng(4)
+    people = pd.read_csv("people.csv").astype({"age": "Int64"})
+    people["seen"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 90, 200), "D")
+    with open("roles.toml", "a") as roles:
+        roles.write('[columns.seen]\ntype = "date"\nlow = "2020-01-01"\nhigh = "2020-12-31"\n')
+    roles = (folder / "roles.toml").read_text().replace('"job"]', '"job", "seen"]')
+    (folder / "roles.toml").write_text(roles)
+    hidden = rng.random((200, 3)) < 0.3
+    hidden[0] = True
+    quasi = ["age", "job", "seen"]
+    people.loc[:3, quasi] = None
+    people.to_csv("people.csv", index=False)
+    text = people.astype(object)
+    text["seen"] = people["seen"].dt.strftime("%Y-%m-%d")
+    for name, cell in (("star", "*"), ("empty", None), ("word", " NA "), ("mixed", None)):
+        released = text.copy()
+        released[quasi] = released[quasi].mask(hidden, cell)
+        if name != "star":
+            released.loc[:3, quasi] = released.loc[:3, quasi].fillna("*")
+        else:
+            released.loc[:3, quasi] = "*"
+        if name == "mixed":
+            released["job"] = released["job"].fillna("*")
+        released.to_csv(f"{name}.csv", index=False)
+    return folder
+
+
+@pytest.mark.thorough
+@PARTS
+@pytest.mark.parametrize(("name", "text"), [("empty", ""), ("word", "NA"), ("mixed", "")])
+def test_the_text_of_suppressed_cells_can_be_told(gaps, options, name, text):
+    """Where the original misses values, too, `--suppressed` says which text means a suppressed cell.
+
+    Words that are no cell, such as NA, are read as suppressed beside the original anyway; `risk` has no original.
+    """
+    said = ("--suppressed", text, *options)
+    assert utility(f"{name}.csv", *said) == utility("star.csv", *options)
+    unsaid, star = (utility(file, *options)[0] for file in (f"{name}.csv", "star.csv"))
+    assert (unsaid == star) == (name == "word")
+    told, star, unsaid = (
+        call("risk", file, "--roles", "roles.toml", *rest).stdout
+        for file, rest in ((f"{name}.csv", said), ("star.csv", options), (f"{name}.csv", options))
+    )
+    assert told == star != unsaid
+    with open("roles.toml", "r+") as roles:
+        content = roles.read()
+        roles.seek(0)
+        roles.write(f'suppressed = ["{text}"]\n' + content)
+    assert utility(f"{name}.csv", *options) == utility("star.csv", *options)
+
+
+@pytest.mark.thorough_beyond(1)
+@PARTS
+def test_empty_rows_may_be_suppressed_rows(folder, options):
+    frame = pd.DataFrame({"age": ["[20,29]"] * 3 + ["*"] * 2, "job": ["cook"] * 3 + ["*"] * 2})
+    frame.to_csv("stars.csv", index=False)
+    frame.replace("*", None).to_csv("blank.csv", index=False)
+    refused = invoke("risk", "blank.csv", *options)
+    assert refused.exit_code == 2
+    assert "empty in every column" in refused.output
+    star, blank = (call("risk", *file, *options) for file in (("stars.csv",), ("blank.csv", "--suppressed", "")))
+    assert star.stdout == blank.stdout
+    assert "2 records are * in every quasi-identifier" in star.stdout
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [("x --na x", "'x' is in 'na' and in 'suppressed'"), ("cook", "'cook' is in 'suppressed' and a category")],
+)
+def test_a_text_has_one_meaning(folder, texts, message):
+    done = invoke("utility", "people.csv", "star.csv", "--roles", "roles.toml", "--suppressed", *texts.split())
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("missing", [True, False])
+def test_defend_says_what_missing_values_count_as(folder, missing):
+    people = pd.read_csv("people.csv").astype(object)
+    people.loc[:49, "ill"] = None if missing else "flu"
+    people.to_csv("people.csv", index=False)
+    done = call("defend", "Mondrian", "-p", "k=5", "people.csv", "--roles", "roles.toml", "-o", "k5.csv", "--seed", "1")
+    assert ("ill: what is promised counts a missing value as a value of its own" in done.stderr) == missing
