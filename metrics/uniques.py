@@ -126,7 +126,7 @@ def poisson_gamma(
     >>> sample = pd.DataFrame({"age": [30, 30, 30, 41, 52]})
     >>> model = poisson_gamma(sample, ["age"], population=10, cells=4)
     >>> round(model.beta, 4), round(model.population, 3), round(model.sample, 3), round(model.both, 3)
-    (0.0533, 0.879, 1.301, 0.675)
+    (0.0533, 0.879, 1.303, 0.675)
     """
     return poisson_gamma_of_sizes(_sizes(frame, quasi_identifiers, classes), population, cells)
 

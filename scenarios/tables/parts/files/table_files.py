@@ -209,7 +209,7 @@ class TableFiles:
 
     def __reduce__(self) -> tuple[Any, ...]:
         closed = (self.path, self.parts, self.header, self.columns, self.memory, self.states)
-        return type(self), (*closed, self.kept, self.typed_by, self.encoding, self.following)
+        return type(self), (*closed, self.kept, self.typed_by, self.encoding, self.blank_rows, self.following)
 
     def part(self, number: int) -> Self:
         """One of the files as a table of its own, to be opened elsewhere, with the same tables and types beside it.
