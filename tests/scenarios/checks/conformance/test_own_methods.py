@@ -268,7 +268,7 @@ def test_reasons_of_different_lines_are_different_findings():
             "'own_methods:NoRun' is an attack, not a defense (own_methods.py, line ",
         ),
         (["check", "NearestNeigbour"], "no defense or attack 'NearestNeigbour'; did you mean 'NearestNeighbour'?"),
-        (["check", "nearestneighbour"], "did you mean 'NearestNeighbour'?"),
+        (["check", "nearestneighbours"], "did you mean 'NearestNeighbour'?"),
         (["check", "mondrain"], "did you mean 'Mondrian'?"),
         (["check", "own_methods.py:NoRun"], "write own_methods:NoRun, without .py"),
         (["check", "./code/own_methods.py:NoRun"], "write own_methods:NoRun, in the folder code"),
