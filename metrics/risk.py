@@ -239,7 +239,8 @@ def group_risk(risk: ArrayLike, groups: ArrayLike, counts: ArrayLike | None = No
 
     References
     ----------
-    Hundepool et al. (2012), Statistical Disclosure Control, section 3.3.7, household risk; its program sdcMicro prints it as hierarchical risk.
+    Hundepool et al. (2012), Statistical Disclosure Control, section 3.3.7, household risk. The program sdcMicro prints
+    it as hierarchical risk.
 
     Examples
     --------
