@@ -213,5 +213,5 @@ def test_failed_trials_of_a_run_are_incidents(tmp_path, monkeypatch):
     assert incidents
     assert {one.kind for one in incidents} == {"failed trial (error)"}
     assert all(one.repaired is None for one in incidents)
-    shown = invoke("downtime", "--db", "board.db")
+    shown = invoke("downtime", "--db", "board.db", "--format", "csv")
     assert (shown.exit_code, "failed trial (error)" in shown.output) == (0, True)

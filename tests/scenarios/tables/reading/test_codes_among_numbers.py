@@ -43,7 +43,9 @@ def test_other_columns_have_none(texts):
 @pytest.mark.thorough
 def test_describe_proposes_them_unless_another_column_holds_them(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    table = pd.DataFrame({"size": [*NUMBERS, "N", "N", "_RARE_"], "sex": ["f", "m", "f"] * 14 + ["m"]})
+    # Sizes repeat: integers that all differ would be taken for an identifier, which has no type.
+    sizes = [str(100 + number // 2) for number in range(40)]
+    table = pd.DataFrame({"size": [*sizes, "N", "N", "_RARE_"], "sex": ["f", "m", "f"] * 14 + ["m"]})
     table.to_csv("a.csv", index=False)
     said = invoke("describe", "a.csv", "-o", "a.toml").stderr
     assert "size: numbers apart from N (2 rows), _RARE_ (1 row); proposed as missing values" in said

@@ -182,7 +182,13 @@ def test_risk_of_pseudonyms_is_that_of_people(files, tmp_path):
 
 @pytest.mark.thorough
 def test_plays_on_people_of_several_rows_say_what_they_count(files, tmp_path):
-    said = invoke("run", "arena", "--data", *files, "--explain", "--db", tmp_path / "t.db").output
+    small = tmp_path / "small.toml"
+    small.write_text(
+        '[scenario]\nname = "small"\ndataset = "bank"\nplays = 1\n'
+        'game = { use = "CandidateFile", originals = 10, candidates = 20 }\n'
+        '[[defense]]\nuse = "Identity"\n[[attack]]\nuse = "NearestNeighbour"\n'
+    )
+    said = invoke("run", small, "--data", *files, "--explain", "--db", tmp_path / "t.db").output
     assert "warning: people are drawn with all their rows (id: 240 rows of 60 people, up to 4 rows a person)" in said
     assert said.count("240 rows of 60 people") == 1
 
