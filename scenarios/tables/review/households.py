@@ -13,7 +13,7 @@ from leaderboard.pages.number_text import measure
 from metrics.columns import Integers
 from metrics.risk import GroupRisk
 from scenarios.tables.note import Note
-from scenarios.tables.review.rows_of_people import numbers_of
+from scenarios.tables.review.rows_of_people import counted_rows, numbers_in
 
 MOSTLY = 0.9
 """Share of the groups of several people in which all have one value, from which on it is a value of the group."""
@@ -40,10 +40,8 @@ class Groups(NamedTuple):
     @classmethod
     def of(cls, records: Microdata) -> Groups | None:
         """Count the rows of groups whose column is declared; None if no group has two rows."""
-        if records.group is None or records.group not in records.frame or not len(records):
-            return None
-        counts = np.bincount(group_numbers(records))
-        return cls(records.group, len(records), counts.size, int(counts.max())) if counts.max() > 1 else None
+        counts = counted_rows(group_numbers(records))
+        return None if records.group is None or counts is None else cls(records.group, *counts)
 
     @property
     def words(self) -> str:
@@ -63,9 +61,7 @@ def risk_note(column: str, risk: GroupRisk) -> Note:
 
 def group_numbers(records: Microdata) -> Integers:
     """Number of the group of each record, shape (n,); without a group, each record is one."""
-    if records.group is None or records.group not in records.frame:
-        return np.arange(len(records))
-    return numbers_of(records.frame[records.group])
+    return numbers_in(records, records.group)
 
 
 def values_of_groups(records: Microdata, frame: pd.DataFrame) -> Iterator[Note]:

@@ -50,11 +50,8 @@ class RowsOfPeople(NamedTuple):
         records : Microdata
             The records.
         """
-        if records.person is None or records.person not in records.frame or not len(records):
-            return None
-        counts = np.bincount(person_numbers(records))
-        most = int(counts.max())
-        return cls(records.person, len(records), counts.size, most) if most > 1 else None
+        counts = counted_rows(person_numbers(records))
+        return None if records.person is None or counts is None else cls(records.person, *counts)
 
     @property
     def words(self) -> str:
@@ -73,9 +70,21 @@ def person_numbers(records: Microdata) -> Integers:
     >>> person_numbers(records).tolist()
     [0, 0, 2, 1]
     """
-    if records.person is None or records.person not in records.frame:
+    return numbers_in(records, records.person)
+
+
+def numbers_in(records: Microdata, column: str | None) -> Integers:
+    """Number of the person or group that a column names, shape (n,); without it, each record has its own."""
+    if column is None or column not in records.frame:
         return np.arange(len(records))
-    return numbers_of(records.frame[records.person])
+    return numbers_of(records.frame[column])
+
+
+def counted_rows(numbers: Integers) -> tuple[int, int, int] | None:
+    """Rows, people or groups, and most rows of one, by the number of each row; None if none has two rows."""
+    counts = np.bincount(numbers)
+    most = int(counts.max(initial=0))
+    return (numbers.size, counts.size, most) if most > 1 else None
 
 
 def number_of_people(records: Microdata) -> int:
