@@ -25,10 +25,7 @@ from leaderboard.pages.tables import (
     rank_texts,
 )
 from leaderboard.results.goals import goal_heading, goal_meaning, goal_title, goal_words, in_order, sought
-from leaderboard.statistics.board import by_place
-from leaderboard.statistics.play_bounds import plays_condition
-from leaderboard.statistics.settings import settings_of
-from leaderboard.statistics.summary import SummaryTables, sure_note
+from leaderboard.statistics import SummaryTables, by_place, plays_condition, settings_of, sure_note
 
 _SIZES = (("wide", 880, 560, 10), ("narrow", 350, 400, 9), ("print", 510, 380, 10))
 """Size and radius of discs of the charts for wide and narrow screens, and for a line of a paper."""

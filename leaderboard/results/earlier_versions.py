@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from leaderboard import Promise, Result, Section, Store, Table, canonical, label, stored_promises
-from leaderboard.pages.number_text import counted
-from leaderboard.pages.report import table_sections
+from leaderboard.pages import counted, table_sections
 from leaderboard.results.result import grouped_by
 from leaderboard.results.setting_names import listed, settings_named
 from leaderboard.results.store import document_content

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from leaderboard.results.goals import in_order
-from leaderboard.results.result import FAILURES, Result, canonical, grouped_by
+from leaderboard.results import FAILURES, Result, canonical, grouped_by, in_order
 from leaderboard.statistics.pairs import Pair, PlacedSetting, judged, matrix, pooled_utility, variant_name
 from leaderboard.statistics.play_bounds import LEVEL, clean_plays, level_of_each, sure_upper, upper_advantage
 from metrics import Estimate

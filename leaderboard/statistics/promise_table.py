@@ -6,10 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from leaderboard.pages.report import Table, report_to_terminal, table_sections
-from leaderboard.pages.tables import text_table
-from leaderboard.results.promises import ROLES, Promise
-from leaderboard.results.result import canonical, grouped_by, label
+from leaderboard.pages import Table, report_to_terminal, table_sections, text_table
+from leaderboard.results import ROLES, Promise, canonical, grouped_by, label
 
 TITLE = "What the promises cover"
 COLUMNS = ("promise", "what it covers, or why there is none", "defenses")

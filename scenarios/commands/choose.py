@@ -125,13 +125,16 @@ def choose(
     from scenarios.assessment.choosing.choice_report import Source, WholeTable, verdict
     from scenarios.assessment.choosing.portfolio import read_portfolio
     from scenarios.running.display import Display
-    from scenarios.running.workers.fork_server import start_server
-    from scenarios.running.workers.supervisor import LocalProcesses, cores
-    from scenarios.tables.dataset import load_table
-    from scenarios.tables.note import text_notes
-    from scenarios.tables.review.notes import play_notes, refuse_undeclared_identifiers
-    from scenarios.tables.review.reviewed_table import unique_text_columns
-    from scenarios.tables.review.rows_of_people import RowsOfPeople, number_of_people
+    from scenarios.running.workers import LocalProcesses, cores, start_server
+    from scenarios.tables import (
+        RowsOfPeople,
+        load_table,
+        number_of_people,
+        play_notes,
+        refuse_undeclared_identifiers,
+        text_notes,
+        unique_text_columns,
+    )
 
     display = Display(quiet=quiet)
     display.say_on_terminal("reading the table")

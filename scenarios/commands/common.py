@@ -21,8 +21,7 @@ from scenarios.tables.user_warnings import user_warnings
 
 if TYPE_CHECKING:
     from scenarios.running.plan import Plan
-    from scenarios.tables.note import Note
-    from scenarios.tables.parts.files.table_files import Engine
+    from scenarios.tables import Engine, Note
 
 GATE_FAILED, FAILED_TRIALS, NOTHING = 1, 3, 4
 """Exit codes; 2 is that of `BadInput`."""

@@ -94,16 +94,26 @@ def defend(
     with heavy_imports():
         from numpy.random import SeedSequence
 
-        from scenarios.tables.impossible_rows import ignored_rules, with_rules
-        from scenarios.tables.note import Note, text_notes
-        from scenarios.tables.parts.defending import ReleaseCounts, release_of
-        from scenarios.tables.parts.files.shuffled_output import write_outputs
-        from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
-        from scenarios.tables.parts.validation import reviewed_table
-        from scenarios.tables.released import STANDARD, check_table_name, input_path, refuse_existing
-        from scenarios.tables.review.households import risk_note
-        from scenarios.tables.review.notes import refuse_undeclared_identifiers, table_notes
-        from scenarios.tables.review.release_notes import release_notes
+        from scenarios.tables import (
+            STANDARD,
+            Note,
+            ReleaseCounts,
+            check_table_name,
+            ignored_rules,
+            input_path,
+            memory_bytes,
+            read_in_parts,
+            refuse_existing,
+            refuse_undeclared_identifiers,
+            release_notes,
+            release_of,
+            reviewed_table,
+            risk_note,
+            table_notes,
+            text_notes,
+            with_rules,
+            write_outputs,
+        )
 
     defense = named_defense(method, given_parameters(parameters))
     refuse(truth == STANDARD, "--truth is secret and must be a file of its own")

@@ -85,10 +85,8 @@ def rank(
     from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
     from scenarios.assessment.evaluation.ranking import Ranking, baseline_releases, ranking_sections
     from scenarios.running.display import Display
-    from scenarios.running.workers.fork_server import start_server
-    from scenarios.running.workers.supervisor import cores
-    from scenarios.tables.note import text_notes
-    from scenarios.tables.review.notes import table_notes
+    from scenarios.running.workers import cores, start_server
+    from scenarios.tables import table_notes, text_notes
 
     display = Display(quiet=quiet)
     workers = jobs or cores()

@@ -13,12 +13,9 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from defenses import Guarantee, Microdata
-from leaderboard.results.promises import Promise
-from leaderboard.results.result import label
+from leaderboard import Promise, label
 from metrics.columns import refuse, refuse_any, require
-from scenarios.games.game import Game
-from scenarios.games.questions.question import Question
-from scenarios.games.shared_people import SharedPeople
+from scenarios.games import Game, Question, SharedPeople
 from scenarios.running.methods.methods import (
     build,
     describe,
@@ -29,18 +26,21 @@ from scenarios.running.methods.methods import (
     written_method,
 )
 from scenarios.running.workers.isolation import Limits, read_size
-from scenarios.tables.dataset import Dataset, with_columns
-from scenarios.tables.impossible_rows import with_rules
-from scenarios.tables.near_names import known_as, suggestion
-from scenarios.tables.toml.scenario_file import (
+from scenarios.tables import (
+    Dataset,
     MethodTable,
     ScenarioTable,
+    known_as,
+    located,
     scenario_label,
     scenario_path,
     scenario_tables,
+    suggestion,
+    validated,
+    with_columns,
+    with_rules,
     within,
 )
-from scenarios.tables.toml.toml_file import located, validated
 
 # Questions of a scenario about the same people.
 

@@ -11,13 +11,10 @@ from defenses.base import Guarantee
 from leaderboard import FailureLog, Result, Store
 from leaderboard.results.result import FAILURES
 from metrics.columns import one_line
-from scenarios.running.methods.code_places import defined_at, foreign_place
-from scenarios.running.methods.declarations import check_declarations
-from scenarios.running.methods.fingerprint import is_project_module
+from scenarios.running.methods import check_declarations, defined_at, foreign_place, is_project_module
 from scenarios.running.plan import NamedMethod, Plan
 from scenarios.running.units import Catalogue, Unit
-from scenarios.running.workers.interrupts import signal_of
-from scenarios.running.workers.supervisor import LocalProcesses
+from scenarios.running.workers import LocalProcesses, signal_of
 from scenarios.tables.seeds import generator
 
 # Methods that play no game of their scenario.

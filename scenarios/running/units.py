@@ -11,8 +11,7 @@ from typing import Any
 from defenses.base import Guarantee
 from leaderboard import Result, Store, canonical
 from leaderboard.results.promises import promise_document, promise_name
-from scenarios.running.methods.fingerprint import closure, digest, sources, versions
-from scenarios.running.methods.methods import describe, game_settings
+from scenarios.running.methods import closure, describe, digest, game_settings, sources, versions
 from scenarios.running.plan import Plan, column_roles
 
 # Incremented when the meaning of a stored score changes, so that old and new scores are not mixed.

@@ -26,8 +26,7 @@ from metrics.columns import Booleans, Integers
 from scenarios.checks.audits.tables import dependence, false_declaration
 from scenarios.checks.conformance.findings import Check, Prerequisite, check_memory, require
 from scenarios.checks.conformance.given_parameters import release_of
-from scenarios.running.methods.code_places import defined_at, foreign_place
-from scenarios.running.methods.invented_people import example, people
+from scenarios.running.methods import defined_at, example, foreign_place, people
 from scenarios.running.workers.differences import difference, released_difference
 from scenarios.tables.seeds import generator
 

@@ -31,15 +31,15 @@ from scenarios.checks.conformance.findings import (
 )
 from scenarios.checks.conformance.given_parameters import named_class
 from scenarios.checks.conformance.other_process import check_other_processes, has_output
-from scenarios.running.methods.declarations import (
+from scenarios.running.methods import (
     check_constructor,
     check_declarations,
     check_signatures,
     check_storable,
     check_stored,
     constructor_at,
+    example,
 )
-from scenarios.running.methods.invented_people import example
 from scenarios.running.workers.isolation import IsolatedWorker, Limits, TaskStep
 
 # Calls of `os._exit` that raise, so that a method under test cannot end its check without a word.

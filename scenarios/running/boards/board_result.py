@@ -13,8 +13,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import leaderboard as lb
 from leaderboard import BaselineDifference, Change, Earlier, GateCheck, Pair, Promise, Row
-from leaderboard.pages.pictures import StandalonePicture, pictures_of
-from leaderboard.pages.tables import ALIGNMENT, HEADERS, board_cells, board_notes, place_title, text_table
+from leaderboard.pages import (
+    ALIGNMENT,
+    HEADERS,
+    StandalonePicture,
+    board_cells,
+    board_notes,
+    pictures_of,
+    place_title,
+    text_table,
+)
 from leaderboard.results.result import FAILURES, Result, label
 from leaderboard.results.version import version
 from metrics.columns import refuse, require, write_atomically

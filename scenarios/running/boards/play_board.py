@@ -84,8 +84,7 @@ def run(
     """
     from scenarios.running.boards.playing import Changes, catalogues_of, changed_plans, play_catalogues
     from scenarios.running.display import Display
-    from scenarios.running.workers.isolation import read_size
-    from scenarios.running.workers.supervisor import LocalProcesses, cores
+    from scenarios.running.workers import LocalProcesses, cores, read_size
 
     refuse(roles is not None and data is None, "roles describe a table; name it with data=")
     for name, value, least in (("plays", plays, 1), ("jobs", jobs, 1), ("seed", seed, 0)):

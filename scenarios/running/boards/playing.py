@@ -17,17 +17,13 @@ from leaderboard import Promise, Result, Store, record_run, stored_promises
 from leaderboard.results.version import version
 from leaderboard.results.wording import reword
 from metrics.columns import refuse_any
-from scenarios.running.methods.fingerprint import versions
-from scenarios.running.methods.loaded_code import check_loaded
+from scenarios.running.methods import check_loaded, versions
 from scenarios.running.plan import NamedMethod, Plan, read_plans
 from scenarios.running.runner import Backend, Listener, check_fits, guarantees
 from scenarios.running.runner import run as run_plan
 from scenarios.running.units import Catalogue
-from scenarios.running.workers.interrupts import terminable
-from scenarios.running.workers.isolation import Limits
-from scenarios.tables.dataset import Dataset
-from scenarios.tables.note import Note
-from scenarios.tables.review.notes import play_notes
+from scenarios.running.workers import Limits, terminable
+from scenarios.tables import Dataset, Note, play_notes
 
 # Provenance of a run: version, revision, machine and packages.
 
