@@ -1,8 +1,8 @@
 from .goals import GOALS as GOALS
 from .goals import goal_words as goal_words
 from .goals import in_order as in_order
-from .promises import Promise as Promise
-from .promises import ROLES as ROLES
+from .guarantees import StatedGuarantee as StatedGuarantee
+from .guarantees import ROLES as ROLES
 from .result import FAILURES as FAILURES
 from .result import Result as Result
 from .result import canonical as canonical

@@ -96,7 +96,7 @@ class Exposure(PlacedSetting):
     parameters : dict
         Parameters of the setting.
     guarantee : str
-        What the defense promises.
+        What the defense guarantees.
     utility : Estimate or None
         Headline utility.
     goals : dict of str to WorstAttack

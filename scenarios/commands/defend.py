@@ -177,8 +177,8 @@ def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:
 def _in_words(guarantee: Guarantee, rows: RowsOfPeople | None) -> str:
     """A guarantee with the columns and conditions that it refers to, and whether it counts people."""
     if str(guarantee) == "none":
-        return f"promised: {guarantee.statement or 'none: the method gives no guarantee'}"
-    head = "promised" if rows is None else "promised of rows, not of people"
+        return f"guaranteed: {guarantee.statement or 'none: the method gives no guarantee'}"
+    head = "guaranteed" if rows is None else "guaranteed of rows, not of people"
     return f"{head}: {guarantee}; {guarantee.statement}" if guarantee.statement else f"{head}: {guarantee}"
 
 
@@ -189,7 +189,7 @@ def _warn_of_guarantee(guarantee: Guarantee, rows: RowsOfPeople | None, classes:
     echo_each("warning", () if rows is None else guarantee_to_people(guarantee, rows, classes))
     if guarantee.epsilon is not None and guarantee.epsilon > MOST_NAMED:
         echo(
-            f"warning: epsilon = {guarantee.epsilon:.3g} promises next to nothing: above {MOST_NAMED:g}, odds may "
+            f"warning: epsilon = {guarantee.epsilon:.3g} guarantees next to nothing: above {MOST_NAMED:g}, odds may "
             "change by a factor above 1,000; only `tokumei report` shows what the release protects",
             err=True,
         )

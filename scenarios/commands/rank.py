@@ -111,9 +111,9 @@ def rank(
         echo_each("Error", reasons[:-1])
         raise BadInput(reasons[-1])
     about = {"table": Path(table).name, "control": Path(control).name if control else "none", "seed": str(seed)}
-    promises = [file.promise for file in files if file.promise is not None]
-    page = ranking_sections(lines, full=True, promises=promises) if html is not None else None
-    sections = ranking_sections(lines, full=form != "table", promises=promises)
+    guarantees = [file.guarantee for file in files if file.guarantee is not None]
+    page = ranking_sections(lines, full=True, guarantees=guarantees) if html is not None else None
+    sections = ranking_sections(lines, full=form != "table", guarantees=guarantees)
     write_report(f"Finished releases of {dataset.name}", about, sections, form, html, page)
     echo_each("failed", reasons)
     sys.exit(FAILED_TRIALS if reasons else 0)

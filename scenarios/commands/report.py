@@ -54,7 +54,7 @@ _PROFILES = ("wp29", "japan", "health")
 @click.option(
     "--profile", "profiles", multiple=True, type=click.Choice(_PROFILES), help="Criteria of a rule (repeatable)."
 )
-@click.option("--defense", "defense_name", help="The defense that made RELEASED; the report states what it promises.")
+@click.option("--defense", "defense_name", help="The defense that made RELEASED; the report states what it guarantees.")
 @parameter_option("--defense")
 @click.option("-o", "--output", required=True, help="The report: .html, or .pdf with the extra `pdf`.")
 @click.option(

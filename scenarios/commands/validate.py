@@ -45,7 +45,7 @@ def validate(
     """Check a table (CSV or Parquet, with its roles) or a scenario (TOML) before it is used.
 
     The output shows no record, except for a cell that cannot be read. A roles file written by --write-roles names all
-    categories that occur. Promises of privacy need domains that are declared, not read from the records.
+    categories that occur. Guarantees of privacy need domains that are declared, not read from the records.
     """
     if file.suffix == ".toml" and not file.is_dir():
         refuse(write_roles is not None, "--write-roles is for tables, not for scenarios")

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from defenses import Guarantee, Microdata
-from leaderboard import Promise, label
+from leaderboard import StatedGuarantee, label
 from metrics.columns import refuse, refuse_any, require
 from scenarios.games import Game, Question, SharedPeople
 from scenarios.running.methods.methods import (
@@ -516,11 +516,11 @@ def _as_written(entries: Sequence[NamedMethod], given: NamedMethod) -> NamedMeth
     return next(same, given)
 
 
-# Columns of a table by role, for what is said about promises.
+# Columns of a table by role, for what is said about guarantees.
 
 
 def column_roles(records: Microdata, left_out: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Columns by role (`leaderboard.results.promises.ROLES`); the column that says whose row it is has none of them.
+    """Columns by role (`leaderboard.results.guarantees.ROLES`); the column that says whose row it is has none of them.
 
     Parameters
     ----------
@@ -539,14 +539,14 @@ def column_roles(records: Microdata, left_out: Sequence[str]) -> dict[str, tuple
     }
 
 
-def promise_on(dataset: Dataset, entry: NamedMethod, promised: Guarantee) -> Promise:
-    """The promise of a setting on a whole table, for a report."""
-    return Promise(
+def guarantee_on(dataset: Dataset, entry: NamedMethod, guaranteed: Guarantee) -> StatedGuarantee:
+    """The guarantee of a setting on a whole table, for a report."""
+    return StatedGuarantee(
         scenario=dataset.name,
         defense=entry.name,
         parameters=entry.parameters,
-        guarantee=str(promised),
-        statement=promised.statement,
+        guarantee=str(guaranteed),
+        statement=guaranteed.statement,
         released=dataset.records.released_columns,
         roles=column_roles(dataset.records, dataset.left_out),
     )

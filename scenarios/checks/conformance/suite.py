@@ -18,7 +18,7 @@ from typing import NoReturn
 from attacks.base import Attack
 from defenses.base import Defense, Parametrized
 from scenarios.checks.conformance.attack_checks import attack_checks
-from scenarios.checks.conformance.defense_checks import defense_checks, untested_promises
+from scenarios.checks.conformance.defense_checks import defense_checks, untested_guarantees
 from scenarios.checks.conformance.findings import (
     Begun,
     Check,
@@ -109,7 +109,7 @@ def suite(name: str) -> Iterator[TaskStep | Begun | CheckOutcome | Untested]:
             yield item
         if not failed:
             yield from outcomes(process_checks(method, name))
-        yield Untested(tuple(untested_promises(method)))
+        yield Untested(tuple(untested_guarantees(method)))
 
 
 def suite_outcomes(name: str, timeout: float) -> Iterator[Found]:

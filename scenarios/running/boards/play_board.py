@@ -111,7 +111,7 @@ def run(
         played = play_catalogues(catalogues, backend, _place(db), display.listener, fresh=fresh)
     if played.interrupted:
         raise KeyboardInterrupt
-    board = BoardResult(played.results, played.promises)
+    board = BoardResult(played.results, played.guarantees)
     if failures := board.failures:
         count = f"{len(failures)} of {counted(len(board.results), 'result')} failed"
         warnings.warn(f"{count}; board.failures lists them. The first: {failures.lines()[0]}", stacklevel=2)
@@ -155,7 +155,7 @@ def read_board(db: FilePath, *scenarios: str, defenses: Iterable[str] = (), atta
         board = stored_board(store, chosen, **names)
     for one in board.earlier:
         warnings.warn(f"{one}; tokumei.run plays them again", stacklevel=2)
-    return BoardResult(board.results, board.promises, board.earlier)
+    return BoardResult(board.results, board.guarantees, board.earlier)
 
 
 def _place(db: FilePath) -> str:
