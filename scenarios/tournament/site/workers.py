@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -18,8 +18,8 @@ from scenarios.running.workers.isolation import (
     unprepared,
     yield_processor,
 )
+from scenarios.tournament.host.boards import failed_of
 from scenarios.tournament.host.scoring_queue import ScoringProgress, ScoringQueue
-from scenarios.tournament.rules.scoring import BASELINE
 from scenarios.tournament.site.refusal_error import RefusalError, refuse_if
 
 # Scoring in the background of the site.
@@ -72,14 +72,14 @@ class BackgroundScoring:
             "updated": state.updated,
         }
 
-    def failed(self, team: str) -> list[dict[str, str]]:
-        """Submissions of a team that made their scoring fail. Reasons may quote the host's files and are left out."""
+    def failed(self, team: str, titles: Mapping[str, str]) -> list[dict[str, str]]:
+        """Scorings of a team's files that failed. Reasons may quote the host's files and are left out."""
         own = {
-            (one["table"], one["status"])
+            (what, one["status"])
             for one in self.progress()["failed"]
-            if team == one["attack"] or (team == one["table"] and (one["attack"] or BASELINE).startswith(BASELINE))
+            if (what := failed_of(team, one["table"], one["attack"] or "", titles))
         }
-        return [{"table": table, "status": status} for table, status in sorted(own)]
+        return [{"what": what, "status": status} for what, status in sorted(own)]
 
 
 Arguments = ParamSpec("Arguments")
