@@ -21,6 +21,7 @@ from metrics.estimate import Estimate
 from metrics.score import Score
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, MeasuredAttack
 from scenarios.assessment.evaluation.posed_questions import RELEASED_UTILITY, ReleaseEvaluation, evaluate
+from scenarios.assessment.evaluation.row_origin import CopiedRecords
 from scenarios.running.methods.fingerprint import closure, digest, versions
 from scenarios.running.plan import NamedMethod, guarantee_on
 from scenarios.running.workers.failure import reason_of
@@ -103,7 +104,10 @@ def read_evaluation(text: str) -> ReleaseEvaluation:
     try:
         content = json.loads(text)
         outcomes = tuple(_outcome(outcome) for outcome in content.pop("outcomes"))
-        return ReleaseEvaluation(**{**content, "outcomes": outcomes, "notes": tuple(content["notes"])})
+        copies = tuple(CopiedRecords(**one) for one in content.pop("copies", ()))
+        return ReleaseEvaluation(
+            **{**content, "outcomes": outcomes, "copies": copies, "notes": tuple(content["notes"])}
+        )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"a stored evaluation is damaged ({type(error).__name__})") from None
 
@@ -283,7 +287,7 @@ def ranking_sections(
         Section("Notes", (), (_notes(evaluations, failed),)),
     ]
     if full:
-        evidence = (_attacks(evaluations), _components(evaluations), _risks(evaluations))
+        evidence = (_attacks(evaluations), _components(evaluations), _risks(evaluations), _copies(evaluations))
         sections.insert(-1, Section("Evidence", (), evidence))
     return tuple(sections)
 
@@ -366,6 +370,17 @@ def _risks(evaluations: Sequence[ReleaseEvaluation]) -> Table:
     names = list(dict.fromkeys(name for one in evaluations for name in one.risks))
     rows = [(one.name, *(one.risks.get(name) for name in names)) for one in evaluations]
     return Table("risk measures of classes", ("release", *names), rows, digits=None)
+
+
+def _copies(evaluations: Sequence[ReleaseEvaluation]) -> Table:
+    columns = ("release", "columns", "people with a unique record", "share that stands in the release", "chance")
+    rows = [
+        (one.name, copies.about, copies.unique, copies.share, copies.chance)
+        for one in evaluations
+        for copies in one.copies
+        if copies.unique
+    ]
+    return Table("unique records that stand verbatim", columns, rows, digits=3)
 
 
 def _notes(evaluations: Sequence[ReleaseEvaluation], failed: Sequence[RankedRelease]) -> Table:
