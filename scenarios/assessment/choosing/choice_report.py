@@ -225,7 +225,7 @@ def choice_sections(
 
 
 def people_warnings(rows: RowsOfPeople | None, guaranteed: Mapping[str, Guarantee]) -> list[str]:
-    """What the numbers of a choice are to people who have several rows: what is counted, and what is guaranteed to them.
+    """What the numbers of a choice are to people who have several rows: what is counted, and what they are guaranteed.
 
     Parameters
     ----------
