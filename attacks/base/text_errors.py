@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.base.text_similarity import LEVELS, SPELLING, TextComparison, TextPairs, evenly
-from metrics.columns import Array, Booleans, Floats, Integers
+from metrics.columns import Array, Booleans, Floats, Integers, Integers32
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ class TextSides:
 
     cells: Sequence[str]
     values: Sequence[str]
-    cell_codes: Integers
-    value_codes: Integers
+    cell_codes: Integers32 | Integers
+    value_codes: Integers32 | Integers
 
 
 # Released rows whose nearest candidates show whether a column has typing errors, and the largest number of pairs.
@@ -143,7 +143,7 @@ TIE = 1e-5
 
 
 def text_errors(
-    columns: Sequence[TextSides | None], distance: Callable[[int, Integers], Floats]
+    columns: Sequence[TextSides | None], distance: Callable[[int, Integers], Array]
 ) -> list[TextErrors | None]:
     """Typing errors of each column; None where a column is no text or its nearly equal texts tell nothing.
 
@@ -163,7 +163,7 @@ def text_errors(
 
 
 def _errors(
-    number: int, columns: Sequence[TextSides | None], distance: Callable[[int, Integers], Floats]
+    number: int, columns: Sequence[TextSides | None], distance: Callable[[int, Integers], Array]
 ) -> TextErrors | None:
     column = columns[number]
     if column is None:
