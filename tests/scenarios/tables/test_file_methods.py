@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attacks import Knowledge
+from attacks import Knowledge, RankedAnswers
 from defenses import Identity, Microdata, Mondrian
 from leaderboard.results.result import canonical
-from scenarios import RowQuestion, play
-from scenarios.games.finished_release import GivenPeople
+from scenarios import RowQuestion
+from scenarios.games.finished_release import FinishedRelease, GivenPeople
 from scenarios.games.playing import Randomness, claims_of, make_release
 from scenarios.running.methods.methods import describe
 from scenarios.tables.file_methods import AnswerFile, Content, ReleasedFile, content_hash
