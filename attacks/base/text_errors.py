@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.base.text_similarity import LEVELS, SPELLING, TextComparison, TextPairs, evenly
-from metrics.columns import Array, Booleans, Floats, Integers, Integers32
+from metrics.columns import Array, Booleans, Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class TextErrors:
     share : ndarray of float, shape (values,)
         Share of candidates with each value.
     recall : float
-        Share of pairs that are known; 1 where all texts were compared.
+        Estimated share of nearly equal pairs that are known; 1 where all texts were compared.
     """
 
     pairs: TextPairs
@@ -127,8 +127,8 @@ class TextSides:
 
     cells: Sequence[str]
     values: Sequence[str]
-    cell_codes: Integers32 | Integers
-    value_codes: Integers32 | Integers
+    cell_codes: Integers
+    value_codes: Integers
 
 
 # Released rows whose nearest candidates show whether a column has typing errors, and the largest number of pairs.

@@ -112,7 +112,7 @@ class TextComparison:
         return TextPairs(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def all_pairs(self) -> tuple[TextPairs, float]:
-        """All pairs, and the share of them that is found.
+        """All pairs, and the share of the nearly equal ones that is found.
 
         Up to `MOST_COMPARED` pairs are all compared. Of more, those are compared that share a key (`shared_keys`).
         """
@@ -124,6 +124,7 @@ class TextComparison:
         similarity = [self._of_pairs(cell[one : one + CHUNK], value[one : one + CHUNK]) for one in starts]
         found = self._levelled(cell, value, np.concatenate([*similarity, np.zeros(0, dtype=np.float32)]))
         every = self.of_cells(evenly(cells.size, SAMPLED))
+        every = every.where(every.level <= NEAR)
         known = np.isin(every.cell * size + every.value, found.cell * size + found.value)
         return found, float(known.mean()) if known.size else 1.0
 

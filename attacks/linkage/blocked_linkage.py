@@ -318,10 +318,16 @@ def _search_notes(
 ) -> list[str]:
     passes = "; ".join(" and ".join(columns[plan.columns[one]].name for one in chosen) for chosen in plan.passes[:3])
     more = f", and {len(plan.passes) - 3} more sets of columns" if len(plan.passes) > 3 else ""
+    texts = [
+        f"{column.name}: about {column.errors.recall:.1%} of the nearly equal texts were found, by keys that they share"
+        for column in columns
+        if column.errors is not None and column.errors.recall < 1
+    ]
     return [
         f"information of a released cell about the person, learned: {_information(columns, bits)}",
         f"candidates were looked up by {passes}{more}; a row was compared with {pairs:,.0f} of {candidates:,} "
         f"candidates on average, which are expected to include the right one for {plan.recall:.1%} of the rows",
+        *texts,
     ]
 
 

@@ -168,7 +168,8 @@ def _texts(column: RunCodedColumn, domain: Domain) -> TextSides | None:
     if occurs[cell[cell >= 0]].all():
         return None
     names = np.array([*domain.categories, ""], dtype=object)
-    return TextSides(names[cell].tolist(), np.where(occurs, names, "").tolist(), column.codes, column.values)
+    codes = column.codes.astype(np.intp), column.values.astype(np.intp)
+    return TextSides(names[cell].tolist(), np.where(occurs, names, "").tolist(), *codes)
 
 
 def run_coded_column(name: str, released: pd.Series[Any], candidates: pd.Series[Any], domain: Domain) -> RunCodedColumn:
