@@ -20,7 +20,7 @@ from attacks.linkage.expectation_maximization_linkage import SEVERAL, Expectatio
 from attacks.linkage.likeliest_candidates import TIE, LikeliestCandidates
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment, weighted_likelihoods
 from attacks.linkage.linkage_answers import NotedAnswers, several_rows
-from attacks.linkage.sparse_matching import answers_of_assignment, posterior_by_row
+from attacks.linkage.sparse_matching import answers_of_assignment, posterior_by_row, sparse_posterior
 from defenses.base import MicrodataRelease
 from metrics.classes import equivalence_classes
 from metrics.columns import Booleans, Floats, Integers, check_integer
@@ -264,6 +264,21 @@ class BlockedLinkage(Attack):
         if rows * candidates <= self.dense:
             small = ExpectationMaximizationLinkage() if release.channel is None else LikelihoodAssignment()
             return small.run(release, knowledge, rng)
+        return self.in_blocks(release, knowledge, rng)
+
+    def in_blocks(
+        self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator, *, one_to_one: bool = True
+    ) -> SearchedAnswers:
+        """Learn, search, score and assign, however few pairs there are.
+
+        Parameters
+        ----------
+        release, knowledge, rng
+            As for `run`.
+        one_to_one : bool
+            Whether rows are assigned to different candidates. Otherwise each row names its most probable one.
+        """
+        rows, candidates = len(release.frame), len(knowledge.candidates)
         names = common_columns(release, knowledge)
         domains = knowledge.domains(names)
         columns = [
@@ -273,9 +288,22 @@ class BlockedLinkage(Attack):
         asked, near, notes = self._searched(columns, learned, rng)
         if release.channel is not None:
             near = under_channel(near, release, knowledge, np.arange(rows) if asked is None else asked)
-        # Rows that are equal in cells are equal in the codes of all columns.
         groups = equivalence_classes(release.frame, names)
-        return _answers(near, candidates, groups, asked, tuple(notes))
+        if asked is not None:
+            groups = groups[asked]
+        posterior = posterior_by_row(near, candidates)
+        several = several_rows(posterior[0], near.candidate, candidates, groups)
+        assigned = None
+        if several:
+            notes.append(SEVERAL)
+        else:
+            posterior = sparse_posterior(near, candidates)
+            if one_to_one:
+                assigned = auction(near.candidate, near.log_likelihood, near.elsewhere, candidates)
+        claims = answers_of_assignment(near, assigned, posterior, ANSWERS)
+        target = claims.target if asked is None else asked[claims.target]
+        of_rows = {**vars(claims), "targets": rows, "target": target}
+        return SearchedAnswers(**of_rows, notes=tuple(notes), several=several, asked=asked)
 
     def _searched(
         self, columns: list[RunCodedColumn], learned: LearnedModels, rng: Generator
@@ -297,19 +325,6 @@ class BlockedLinkage(Attack):
                 others += np.log(model.mean_parts(np.arange(model.column.cells)).total)[model.column.codes]
         near, pairs = blocked_search(plan, column_scores(learned.models), others)
         return None, near, _search_notes(columns, learned.bits, plan, pairs / rows, candidates)
-
-
-def _answers(
-    near: LikeliestCandidates, candidates: int, groups: Integers, asked: Integers | None, notes: tuple[str, ...]
-) -> SearchedAnswers:
-    """Assign one to one, or each row by itself, and rank each row's candidates as `answers_of_assignment` does."""
-    posterior, _ = posterior_by_row(near, candidates)
-    several = several_rows(posterior, near.candidate, candidates, groups if asked is None else groups[asked])
-    assigned = None if several else auction(near.candidate, near.log_likelihood, near.elsewhere, candidates)
-    claims = answers_of_assignment(near, assigned, candidates, ANSWERS)
-    target = claims.target if asked is None else asked[claims.target]
-    of_rows = {**vars(claims), "targets": groups.size, "target": target}
-    return SearchedAnswers(**of_rows, notes=(*notes, *[SEVERAL] * several), several=several, asked=asked)
 
 
 def _search_notes(

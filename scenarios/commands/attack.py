@@ -78,9 +78,10 @@ def attack(
     pairs, drawn at random if these are not all. They compare them with all candidates, and the score is that of the
     drawn rows. --targets sets the number of rows. The default of LikelihoodAssignment is 100,000 rows or more.
 
-    BlockedLinkage answers for all rows of large tables, with or without --channel: a million rows and a million
-    candidates take minutes. It compares each row with candidates that agree in informative columns, and notes say which
-    columns these are. If no columns tell enough, it answers for a random sample of rows, and a note says so.
+    BlockedLinkage, ExpectationMaximizationLinkage and GroupLinkage answer for all rows of large tables. A million rows
+    and a million candidates take BlockedLinkage minutes, with or without --channel. It compares each row with
+    candidates that agree in informative columns, and notes say which columns these are. If no columns tell enough, it
+    answers for a random sample of rows, and a note says so.
     """
     import numpy as np
 

@@ -338,7 +338,7 @@ def test_a_sample_of_rows_is_drawn_by_the_seed_and_scored_alone(folder):
 
 
 @pytest.mark.thorough_beyond(2)
-@pytest.mark.parametrize("name", ["AssignmentLinkage", "ExpectationMaximizationLinkage", "FellegiSunter"])
+@pytest.mark.parametrize("name", ["AssignmentLinkage", "FellegiSunter"])
 def test_too_many_pairs_are_answered_for_a_sample_that_names_the_limit(folder, monkeypatch, name):
     monkeypatch.setattr("scenarios.tables.sampled_release.MOST_PAIRS", 80 * 30)
     answers, output = attack(folder, name)
