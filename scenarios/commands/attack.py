@@ -87,8 +87,7 @@ def attack(
 
     from attacks.linkage.blocked_linkage import SearchedAnswers
     from attacks.linkage.linkage_answers import NotedAnswers
-    from scenarios.tables.linkage_files import answer_table, read_release, read_truth
-    from scenarios.tables.released import STANDARD, as_csv, refuse_existing, write_text
+    from scenarios.tables import STANDARD, answer_table, as_csv, read_release, read_truth, refuse_existing, write_text
     from scenarios.tables.sampled_release import drawn_rows, sampled_release, sampling_notes
 
     refuse_existing([output], inputs=[released, candidates, roles, channel, truth], force=force)
@@ -146,9 +145,7 @@ def _claims(
 ) -> RankedAnswers:
     """Run the attack; its refusals become bad input."""
     from attacks import NotApplicable, RankedAnswers
-    from scenarios.games.finished_release import FinishedRelease, GivenPeople
-    from scenarios.games.playing import Randomness, claims_of
-    from scenarios.games.questions.row_question import RowQuestion
+    from scenarios.games import FinishedRelease, GivenPeople, Randomness, RowQuestion, claims_of
     from scenarios.tables.file_methods import ReleasedFile
 
     people = GivenPeople.listed(knowledge.auxiliary.with_frame(knowledge.candidates), knowledge.auxiliary)
