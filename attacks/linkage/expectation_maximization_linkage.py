@@ -8,11 +8,13 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.base import Knowledge, applicable, shared_columns, shared_table
+from attacks.linkage.blocks.answers_in_blocks import answers_in_blocks
 from attacks.linkage.fitting.column_models import ColumnModels, candidate_weights, gains, marginal_log_likelihood
 from attacks.linkage.fitting.column_tables import SMALL_GRID
 from attacks.linkage.fitting.linkage_fit import fitted, refitted_by_row
 from attacks.linkage.likeliest_candidates import TABLE
 from attacks.linkage.linkage_answers import (
+    SEVERAL,
     Linkage,
     NotedAnswers,
     assignment_answers,
@@ -84,10 +86,6 @@ class Learned:
     evidence: Floats
     information: Floats
     several: bool
-
-
-# A note on answers.
-SEVERAL = "several released rows seem to stem from one candidate, so that each row is answered by itself"
 
 
 class ExpectationMaximizationLinkage(Linkage):
@@ -162,9 +160,7 @@ class ExpectationMaximizationLinkage(Linkage):
             If the release has no row to learn from.
         """
         if len(release.frame) * len(knowledge.candidates) > TABLE:
-            from attacks.linkage.blocked_linkage import BlockedLinkage
-
-            return BlockedLinkage().in_blocks(replace(release, channel=None), knowledge, rng)
+            return answers_in_blocks(replace(release, channel=None), knowledge, rng)
         learned = self._learned(release, knowledge)
         posterior = _posterior(release, knowledge, learned)
         names = [column.name for column in shared_columns(release, knowledge)]

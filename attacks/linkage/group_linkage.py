@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from attacks.base import Attack, Knowledge, RankedAnswers
-from attacks.linkage.blocked_linkage import BlockedLinkage
+from attacks.linkage.blocks.answers_in_blocks import answers_in_blocks
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likeliest_candidates import TABLE
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment
@@ -39,6 +39,6 @@ class GroupLinkage(Attack):
         """Match, and answer each group with its surest candidate."""
         rows, candidates = len(release.frame), len(knowledge.candidates)
         if rows * candidates > TABLE:
-            return BlockedLinkage().in_blocks(release, knowledge, rng, one_to_one=False)
+            return answers_in_blocks(release, knowledge, rng, one_to_one=False)
         model = ExpectationMaximizationLinkage() if release.channel is None else LikelihoodAssignment()
         return surest_answers(model.posterior(release, knowledge, rng), rng)

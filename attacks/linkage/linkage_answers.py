@@ -214,6 +214,8 @@ def by_row(log_likelihood: Floats) -> Floats:
 
 # Ranked answers with notes on how they were found.
 
+SEVERAL = "several released rows seem to stem from one candidate, so that each row is answered by itself"
+
 
 @dataclass(frozen=True)
 class NotedAnswers(RankedAnswers):

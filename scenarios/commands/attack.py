@@ -85,7 +85,7 @@ def attack(
     """
     import numpy as np
 
-    from attacks.linkage.blocked_linkage import SearchedAnswers
+    from attacks.linkage.blocks.answers_in_blocks import SearchedAnswers
     from attacks.linkage.linkage_answers import NotedAnswers
     from scenarios.tables import STANDARD, answer_table, as_csv, read_release, read_truth, refuse_existing, write_text
     from scenarios.tables.sampled_release import drawn_rows, sampled_release, sampling_notes
