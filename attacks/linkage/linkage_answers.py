@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from attacks.base import Attack, Decisions, Knowledge, RankedAnswers, derived_table, shared_distance, shared_table
 from defenses.base import MicrodataRelease
-from metrics.columns import Array, Floats, Integers, scattered
+from metrics.columns import Array, Floats, Integers, Integers32, scattered
 
 # One-to-one matching of released rows and candidates: optimal assignment and posterior of each pair.
 
@@ -166,7 +166,7 @@ MOST_LOSS, MOST_LOSS_OF_EQUALS = 0.3, 6.0
 LEAST_REST = 1e-12
 
 
-def several_rows(posterior: Floats, candidate: Integers | None, candidates: int, groups: Integers) -> bool:
+def several_rows(posterior: Floats, candidate: Integers32 | Integers | None, candidates: int, groups: Integers) -> bool:
     """Whether some candidates have several rows, by marginal likelihood against one-to-one matchings.
 
     With every row's candidate drawn by itself, the ratio of the two marginal likelihoods is the posterior probability

@@ -13,7 +13,7 @@ from attacks.base import Knowledge, common_columns
 from attacks.linkage.blocks.auction import EMPTY, auction
 from attacks.linkage.blocks.blocking_pass import BlockingPass, BlockingPlan, blocking_plan, members, search_column
 from attacks.linkage.blocks.pair_scores import ColumnScore, column_scores, total_scores
-from attacks.linkage.blocks.run_coded_column import RunCodedColumn, run_coded_column
+from attacks.linkage.blocks.run_coded_column import RunCodedColumn, run_coded_column, with_text_errors
 from attacks.linkage.blocks.sampled_learning import NOBODY, LearnedModels, among_all, finite_log_sum, learned_models
 from attacks.linkage.channel_factors import at_pairs
 from attacks.linkage.likeliest_candidates import TIE, LikeliestCandidates
@@ -225,6 +225,7 @@ def answers_in_blocks(
     names = common_columns(release, knowledge)
     domains = knowledge.domains(names)
     columns = [run_coded_column(name, release.frame[name], knowledge.candidates[name], domains[name]) for name in names]
+    columns = with_text_errors(columns, domains)
     learned = learned_models(columns, rng)
     asked, near, notes = _near_in_blocks(columns, learned, pairs, rng)
     if release.channel is not None:
