@@ -30,6 +30,7 @@ from scenarios.assessment.evaluation.posed_questions import (
 )
 from scenarios.assessment.evaluation.row_origin import (
     RowOrigin,
+    holding_share,
     random_share,
     recognized_origin,
     refuse_misfit,
@@ -420,7 +421,7 @@ def report_content(
     if promised is not None:
         refuse_false_promise(promised, evaluation, defense_name, after.several if after else ())
     counts = evaluation.origin != "unknown" or _generalized(table)
-    of_classes = _class_findings(setting, table, classes, threshold, counts=counts)
+    of_classes = _class_findings(setting, table, origin, classes, threshold, counts=counts)
     of_identifiers = identifier_findings(table.unknown, records.frame[list(records.identifiers)])
     findings = ordered([*of_classes, *of_identifiers, *attack_findings(evaluation, threshold, releases)])
     measured = Measured(
@@ -488,12 +489,19 @@ def _compared(
 
 
 def _class_findings(
-    setting: EvaluationSetting, table: FinishedTable, classes: FinishedClasses | None, threshold: float, *, counts: bool
+    setting: EvaluationSetting,
+    table: FinishedTable,
+    origin: RowOrigin,
+    classes: FinishedClasses | None,
+    threshold: float,
+    *,
+    counts: bool,
 ) -> list[Finding]:
     """Findings on the classes of a release; none without quasi-identifiers."""
     if classes is None:
         return []
     person = setting.records.person if setting.repeats else None
+    quasi = [name for name in setting.records.quasi_identifiers if name in table.frame]
     return class_findings(
         table.alike[list(setting.columns)],
         setting.records.quasi_identifiers,
@@ -502,6 +510,7 @@ def _class_findings(
         counts=counts,
         people=None if person is None else classes.people,
         person=person,
+        holding=holding_share(table.frame[quasi], setting.records.frame, table.domains, origin.origin),
     )
 
 
