@@ -16,12 +16,13 @@ from attacks.linkage.blocks.pair_scores import ColumnScore, column_scores, total
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn, run_coded_column
 from attacks.linkage.blocks.sampled_learning import NOBODY, LearnedModels, among_all, finite_log_sum, learned_models
 from attacks.linkage.channel_factors import at_pairs
-from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
+from attacks.linkage.expectation_maximization_linkage import SEVERAL, ExpectationMaximizationLinkage
 from attacks.linkage.likeliest_candidates import TIE, LikeliestCandidates
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment, weighted_likelihoods
-from attacks.linkage.linkage_answers import NotedAnswers
-from attacks.linkage.sparse_matching import answers_of_assignment
+from attacks.linkage.linkage_answers import NotedAnswers, several_rows
+from attacks.linkage.sparse_matching import answers_of_assignment, posterior_by_row
 from defenses.base import MicrodataRelease
+from metrics.classes import equivalence_classes
 from metrics.columns import Booleans, Floats, Integers, check_integer
 
 # Likelihoods of a few candidates of every row under the release's channel.
@@ -221,7 +222,8 @@ class BlockedLinkage(Attack):
        they add for each pair, until a budget of pairs is spent (`attacks.linkage.blocks.blocking_pass`).
     3. Proposed pairs are scored by their log-likelihood, in chunks. Each row keeps its likeliest twelve candidates
        (`attacks.linkage.blocked_linkage`). If the release has a channel, their likelihoods under it count instead.
-    4. Rows are assigned to different candidates by auction (`attacks.linkage.blocks.auction`).
+    4. Rows are assigned to different candidates by auction (`attacks.linkage.blocks.auction`), or each by itself if
+       several rows seem to stem from one candidate (`attacks.linkage.linkage_answers.several_rows`).
     5. Confidences are the marginals of a random matching, by belief propagation on the kept candidates. All other
        candidates of a row count as one, with the likelihood that the models expect
        (`attacks.linkage.sparse_matching.sparse_posterior`).
@@ -271,7 +273,9 @@ class BlockedLinkage(Attack):
         asked, near, notes = self._searched(columns, learned, rng)
         if release.channel is not None:
             near = under_channel(near, release, knowledge, np.arange(rows) if asked is None else asked)
-        return _answers(near, rows, candidates, asked, tuple(notes))
+        # Rows that are equal in cells are equal in the codes of all columns.
+        groups = equivalence_classes(release.frame, names)
+        return _answers(near, candidates, groups, asked, tuple(notes))
 
     def _searched(
         self, columns: list[RunCodedColumn], learned: LearnedModels, rng: Generator
@@ -296,14 +300,16 @@ class BlockedLinkage(Attack):
 
 
 def _answers(
-    near: LikeliestCandidates, rows: int, candidates: int, asked: Integers | None, notes: tuple[str, ...]
+    near: LikeliestCandidates, candidates: int, groups: Integers, asked: Integers | None, notes: tuple[str, ...]
 ) -> SearchedAnswers:
-    """Assign one to one, and rank each row's candidates as `answers_of_assignment` does."""
-    assigned = auction(near.candidate, near.log_likelihood, near.elsewhere, candidates)
+    """Assign one to one, or each row by itself, and rank each row's candidates as `answers_of_assignment` does."""
+    posterior, _ = posterior_by_row(near, candidates)
+    several = several_rows(posterior, near.candidate, candidates, groups if asked is None else groups[asked])
+    assigned = None if several else auction(near.candidate, near.log_likelihood, near.elsewhere, candidates)
     claims = answers_of_assignment(near, assigned, candidates, ANSWERS)
     target = claims.target if asked is None else asked[claims.target]
-    of_rows = {**vars(claims), "targets": rows, "target": target}
-    return SearchedAnswers(**of_rows, notes=notes, asked=asked)
+    of_rows = {**vars(claims), "targets": groups.size, "target": target}
+    return SearchedAnswers(**of_rows, notes=(*notes, *[SEVERAL] * several), several=several, asked=asked)
 
 
 def _search_notes(

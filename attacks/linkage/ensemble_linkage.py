@@ -10,7 +10,7 @@ from numpy.random import Generator
 from attacks.base import Attack, Knowledge, NotApplicable, RankedAnswers, applicable
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment
-from attacks.linkage.linkage_answers import Linkage, evidence_posterior, surest_answers
+from attacks.linkage.linkage_answers import Linkage, surest_answers
 from defenses.base import MicrodataRelease
 from metrics.columns import refuse_any, require
 
@@ -59,8 +59,7 @@ class EnsembleLinkage(Attack):
         posteriors, reasons = [], []
         for attack, member_rng in zip(attacks, rng.spawn(len(attacks)), strict=True):
             try:
-                evidence = attack.evidence(release, knowledge, member_rng)
-                posteriors.append(evidence_posterior(release, knowledge, evidence))
+                posteriors.append(attack.posterior(release, knowledge, member_rng))
             except NotApplicable as reason:
                 reasons.append(str(reason))
         applicable(posteriors, "; ".join(reasons))

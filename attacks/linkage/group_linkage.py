@@ -7,7 +7,7 @@ from numpy.random import Generator
 from attacks.base import Attack, Knowledge, RankedAnswers
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment
-from attacks.linkage.linkage_answers import evidence_posterior, surest_answers
+from attacks.linkage.linkage_answers import surest_answers
 from defenses.base import MicrodataRelease
 
 
@@ -35,5 +35,4 @@ class GroupLinkage(Attack):
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Match, and answer each group with its surest candidate."""
         model = ExpectationMaximizationLinkage() if release.channel is None else LikelihoodAssignment()
-        evidence = model.evidence(release, knowledge, rng)
-        return surest_answers(evidence_posterior(release, knowledge, evidence), rng)
+        return surest_answers(model.posterior(release, knowledge, rng), rng)

@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from attacks.base import Decisions, RankedAnswers
 from attacks.linkage.blocks.auction import EMPTY
-from attacks.linkage.likeliest_candidates import LikeliestCandidates
+from attacks.linkage.likeliest_candidates import LikeliestCandidates, log_sum
 from attacks.linkage.linkage_answers import SMALLEST
 from metrics.columns import Floats, Integers, scattered
 
@@ -114,7 +114,17 @@ def sparse_answers(near: LikeliestCandidates, candidates: int, rng: Generator, d
     return answers_of_assignment(near, assigned, candidates, depth)
 
 
-def answers_of_assignment(near: LikeliestCandidates, assigned: Integers, candidates: int, depth: int) -> RankedAnswers:
+def posterior_by_row(near: LikeliestCandidates, candidates: int) -> tuple[Floats, Floats]:
+    """`sparse_posterior` if each row's candidate is drawn by itself, so that several rows may have one."""
+    total = np.logaddexp(log_sum(near.log_likelihood), near.elsewhere)
+    posterior = np.exp(near.log_likelihood - total[:, None])
+    members = np.bincount(near.candidate.ravel(), weights=posterior.ravel(), minlength=candidates)
+    return posterior, members + np.exp(near.elsewhere - total).sum() / candidates
+
+
+def answers_of_assignment(
+    near: LikeliestCandidates, assigned: Integers | None, candidates: int, depth: int
+) -> RankedAnswers:
     """Rank each row's candidates: first the assigned one, then the others by posterior.
 
     If rows outnumber candidates, rows without an assigned candidate are not answered.
@@ -123,21 +133,25 @@ def answers_of_assignment(near: LikeliestCandidates, assigned: Integers, candida
     ----------
     near : LikeliestCandidates
         The candidates of each row; empty places have log-likelihoods of at most `EMPTY` and are no answers.
-    assigned : ndarray of int, shape (rows,)
-        Column of `near` with the assigned candidate; -1 for rows that are left over.
+    assigned : ndarray of int, shape (rows,), or None
+        Column of `near` with the assigned candidate; -1 for rows that are left over. None if each row is answered by
+        itself.
     candidates : int
         Number of all candidates.
     depth : int
         Number of answers for each row.
     """
     rows = len(near.candidate)
-    posterior, members = sparse_posterior(near, candidates)
+    matching = posterior_by_row if assigned is None else sparse_posterior
+    posterior, members = matching(near, candidates)
+    answered = np.ones(rows, dtype=bool) if assigned is None else (assigned >= 0) | (rows <= candidates)
     score = np.where(near.log_likelihood > EMPTY, posterior, -1.0)
-    matched = np.flatnonzero(assigned >= 0)
-    score[matched, assigned[matched]] += 1.0
+    if assigned is not None:
+        matched = np.flatnonzero(assigned >= 0)
+        score[matched, assigned[matched]] += 1.0
     first = np.argsort(-score, axis=1, kind="stable")[:, :depth]
     score = np.take_along_axis(score, first, axis=1)
-    row, place = np.nonzero((score >= 0) & ((assigned >= 0) | (rows <= candidates))[:, None])
+    row, place = np.nonzero((score >= 0) & answered[:, None])
     column = first[row, place]
     confidence = np.clip(posterior[row, column], 0, 1)
     answer = near.candidate[row, column].astype(np.intp)

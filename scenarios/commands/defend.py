@@ -94,16 +94,26 @@ def defend(
     with heavy_imports():
         from numpy.random import SeedSequence
 
-        from scenarios.tables.impossible_rows import ignored_rules, with_rules
-        from scenarios.tables.note import Note, text_notes
-        from scenarios.tables.parts.defending import ReleaseCounts, release_of
-        from scenarios.tables.parts.files.shuffled_output import write_outputs
-        from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
-        from scenarios.tables.parts.validation import reviewed_table
-        from scenarios.tables.released import STANDARD, check_table_name, input_path, refuse_existing
-        from scenarios.tables.review.households import risk_note
-        from scenarios.tables.review.notes import refuse_undeclared_identifiers, table_notes
-        from scenarios.tables.review.release_notes import release_notes
+        from scenarios.tables import (
+            STANDARD,
+            Note,
+            ReleaseCounts,
+            check_table_name,
+            ignored_rules,
+            input_path,
+            memory_bytes,
+            read_in_parts,
+            refuse_existing,
+            refuse_undeclared_identifiers,
+            release_notes,
+            release_of,
+            reviewed_table,
+            risk_note,
+            table_notes,
+            text_notes,
+            with_rules,
+            write_outputs,
+        )
 
     defense = named_defense(method, given_parameters(parameters))
     refuse(truth == STANDARD, "--truth is secret and must be a file of its own")
@@ -167,8 +177,8 @@ def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:
 def _in_words(guarantee: Guarantee, rows: RowsOfPeople | None) -> str:
     """A guarantee with the columns and conditions that it refers to, and whether it counts people."""
     if str(guarantee) == "none":
-        return f"promised: {guarantee.statement or 'none: the method gives no guarantee'}"
-    head = "promised" if rows is None else "promised of rows, not of people"
+        return f"guaranteed: {guarantee.statement or 'none: the method gives no guarantee'}"
+    head = "guaranteed" if rows is None else "guaranteed of rows, not of people"
     return f"{head}: {guarantee}; {guarantee.statement}" if guarantee.statement else f"{head}: {guarantee}"
 
 
@@ -179,7 +189,7 @@ def _warn_of_guarantee(guarantee: Guarantee, rows: RowsOfPeople | None, classes:
     echo_each("warning", () if rows is None else guarantee_to_people(guarantee, rows, classes))
     if guarantee.epsilon is not None and guarantee.epsilon > MOST_NAMED:
         echo(
-            f"warning: epsilon = {guarantee.epsilon:.3g} promises next to nothing: above {MOST_NAMED:g}, odds may "
+            f"warning: epsilon = {guarantee.epsilon:.3g} guarantees next to nothing: above {MOST_NAMED:g}, odds may "
             "change by a factor above 1,000; only `tokumei report` shows what the release protects",
             err=True,
         )

@@ -172,8 +172,7 @@ def _column(text: str, key: str | None) -> tuple[NDArray[Any], NDArray[Any] | No
     ValueError
         If the text has no colon, the file cannot be read, or lacks a column.
     """
-    from scenarios.tables.dataset import load_table
-    from scenarios.tables.released import input_path
+    from scenarios.tables import input_path, load_table
 
     file, colon, name = text.rpartition(":")
     require(colon and file and name, f"give a column as FILE:COLUMN, got {text!r}")

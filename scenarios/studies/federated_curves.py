@@ -11,11 +11,15 @@ from typing import Any
 import numpy as np
 
 from defenses.base import Encoding, Network
-from defenses.federated.averaging import Client, TrainingRules, federated_averaging
-from defenses.federated.clipping import ExampleClipping
+from defenses.federated import (
+    Client,
+    ExampleClipping,
+    SequentialNoise,
+    SoftmaxRegression,
+    TrainingRules,
+    federated_averaging,
+)
 from defenses.federated.loss_bound import LossBound, noise_terms
-from defenses.federated.models import SoftmaxRegression
-from defenses.federated.noise import SequentialNoise
 from leaderboard import Lines, Section, Series, Table
 from leaderboard.pages.number_text import counted, number
 from metrics.columns import Floats, Integers, check_integer, check_list, check_real, refuse

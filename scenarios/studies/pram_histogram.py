@@ -11,14 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from defenses.pram import freedom
-from defenses.pram.conversions import epsilon_for_k, retention_for_epsilon
-from defenses.pram.matrix import retention_epsilon, retention_pk, transition_matrix
-from defenses.pram.optimal import expected_distance, optimal_retention
-from defenses.pram.sampling import replace
+from defenses.pram import (
+    epsilon_for_k,
+    expected_distance,
+    freedom,
+    optimal_retention,
+    replace,
+    retention_epsilon,
+    retention_for_epsilon,
+    retention_pk,
+    transition_matrix,
+)
+from leaderboard.pages import Bars, Section, Table, Value, counted, number
 from leaderboard.pages.line_chart import Lines, Series
-from leaderboard.pages.number_text import counted, number
-from leaderboard.pages.report import Bars, Section, Table, Value
 from metrics.columns import Floats, Integers, check_integer, check_list
 from metrics.estimate import Estimate
 from scenarios.datasets import load

@@ -18,8 +18,7 @@ from defenses.base import Parametrized
 from leaderboard.results.result import EXPERIMENT, Result, canonical
 from leaderboard.results.store import Store
 from metrics.columns import require
-from scenarios.running.methods.fingerprint import digest, sources, versions
-from scenarios.running.methods.methods import describe
+from scenarios.running.methods import describe, digest, sources, versions
 from scenarios.running.units import SCORER, key_of_play
 from scenarios.running.workers.failure import reason_of, status_of
 from scenarios.studies.experiment import ExperimentPlan, Losses, Value

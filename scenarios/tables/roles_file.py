@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from metrics.columns import SUPPRESSED, CategoricalDomain, Domain, NumericDomain
+from metrics.columns import SUPPRESSED, Domain, NumericDomain
 from metrics.columns.printable import printable
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.reading.date_form import DateForm
@@ -21,7 +21,7 @@ from scenarios.tables.roles import Roles, read_roles
 HEADER = """\
 # Roles and domains of {name}, written by `tokumei {command}`.
 # Review every domain that was read from the data. Replace it by what is known without these records, such as a codebook
-# or the limits of a form. This file declares the domains to be public, and promises of privacy rest on that.
+# or the limits of a form. This file declares the domains to be public, and guarantees of privacy rest on that.
 # Bounds that were read are rounded outwards, since other people of the same kind have values beyond them.
 """
 REVIEW = "# Read from the data: review this domain.{}"
@@ -112,6 +112,7 @@ def proposed_hierarchy(domain: Domain) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from metrics import CategoricalDomain
     >>> proposed_hierarchy(CategoricalDomain(("0123", "0145", "0267")))
     {'hierarchy': {'rows': [['0123', '01**', '*'], ['0145', '01**', '*'], ['0267', '02**', '*']]}}
     """

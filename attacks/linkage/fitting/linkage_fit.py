@@ -341,6 +341,10 @@ class End:
     moved: float
 
 
+def _matched(evidence: Array) -> Array:
+    return matching_posterior(evidence, ROUNDS)
+
+
 def fitted(models: ColumnModels, distance_posterior: Array, iterations: int) -> End:
     """Fit the models from several starts.
 
@@ -365,9 +369,7 @@ def fitted(models: ColumnModels, distance_posterior: Array, iterations: int) -> 
             other = _settled(models, other, iterations - 1 - SCREENED)
         if other.value > best.value + MARGIN:
             best = other
-    other = _settled(
-        models, _round(models, best.mechanisms, matching_posterior(best.evidence, ROUNDS), chosen_fit), CHOSEN
-    )
+    other = _settled(models, _round(models, best.mechanisms, _matched(best.evidence), chosen_fit), CHOSEN)
     if other.value > best.value + MARGIN:
         best = other
     models.adopt(best.mechanisms)
@@ -393,28 +395,31 @@ def _alike(end: End, other: End) -> bool:
 
 def _screened(models: ColumnModels, start: list[ColumnMechanism]) -> End:
     """The best of the other starts after a few rounds."""
-    ends = [
-        _round(models, start, matching_posterior(evidence, ROUNDS), first_fit)
-        for evidence in starting_evidence(models.tables)
-    ]
+    ends = [_round(models, start, _matched(evidence), first_fit) for evidence in starting_evidence(models.tables)]
     for _ in range(SCREENED):
         ends = sorted(ends, key=lambda end: -end.value)[:FINALISTS]
         ends = [_next(models, end) for end in ends]
     return max(ends, key=lambda end: end.value)
 
 
-def _settled(models: ColumnModels, end: End, rounds: int) -> End:
+def _settled(models: ColumnModels, end: End, rounds: int, posterior: Callable[[Array], Array] = _matched) -> End:
     """At most so many rounds more, until shares settle."""
     for _ in range(rounds):
         if end.moved < SETTLED:
             break
-        end = _next(models, end)
+        end = _next(models, end, posterior)
     return end
 
 
-def _next(models: ColumnModels, end: End) -> End:
+def refitted_by_row(models: ColumnModels, end: End, iterations: int) -> End:
+    """Go on from an end as if each row's candidate were drawn by itself, so that several rows may have one."""
+    end = _settled(models, _next(models, end, candidate_weights), iterations - 1, candidate_weights)
+    return replace(end, evidence=models.log_likelihood(np.float64))
+
+
+def _next(models: ColumnModels, end: End, posterior: Callable[[Array], Array] = _matched) -> End:
     models.adopt(end.mechanisms)
-    return _step(models, matching_posterior(end.evidence, ROUNDS))
+    return _step(models, posterior(end.evidence))
 
 
 def _step(models: ColumnModels, posterior: Array) -> End:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from defenses.base import Guarantee
-from leaderboard import Exposure, Lines, Promise, Section, Series, Table, promise_tables
+from leaderboard import Exposure, Lines, Section, Series, StatedGuarantee, Table, guarantee_tables
 from leaderboard.pages.number_text import counted, exact, number
 from leaderboard.pages.report import Value
 from leaderboard.results.goals import goal_words
@@ -188,7 +188,7 @@ def choice_sections(
     bound: float,
     people: int,
     source: Source,
-    promises: Sequence[Promise] = (),
+    promises: Sequence[StatedGuarantee] = (),
     only: Sequence[str] = (),
     effects: Mapping[str, Effect] = MappingProxyType({}),
     of_people: Sequence[str] = (),
@@ -205,7 +205,7 @@ def choice_sections(
         Number of people in a release.
     source : Source
         The files.
-    promises : sequence of Promise
+    promises : sequence of StatedGuarantee
         What each finalist promises on the whole table.
     only : sequence of str
         Kinds of settings that were asked for; all if there is none.
@@ -217,7 +217,7 @@ def choice_sections(
     best = _best(choice, bound, f"{people:,} released people", only)
     rows = [(one,) for one in of_people]
     unit = [Section("People", tables=(Table("What these numbers are to people", ("of rows and people",), rows),))]
-    covered = [Section("Promises", tables=tuple(tables)) for tables in promise_tables(promises).values()]
+    covered = [Section("Promises", tables=tuple(tables)) for tables in guarantee_tables(promises).values()]
     return [
         best,
         *(unit if of_people else ()),

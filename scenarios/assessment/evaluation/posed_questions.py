@@ -32,7 +32,9 @@ from scenarios.assessment.evaluation.evaluation_setting import (
     upper_confidence,
 )
 from scenarios.assessment.evaluation.row_origin import (
+    CopiedRecords,
     RowOrigin,
+    copied_records,
     held_people,
     kinds_of_rows,
     people_notes,
@@ -534,6 +536,8 @@ class ReleaseEvaluation:
         What was recognized, and what cannot be seen, one sentence each.
     k_rows : int or None
         Size of the smallest class in rows, the unit of guarantees.
+    copies : tuple of CopiedRecords
+        Unique records that stand verbatim in the release, over all columns and over the quasi-identifiers.
     """
 
     name: str
@@ -551,6 +555,7 @@ class ReleaseEvaluation:
     outcomes: tuple[MeasuredAttack, ...] = field(repr=False)
     notes: tuple[str, ...]
     k_rows: int | None = None
+    copies: tuple[CopiedRecords, ...] = ()
 
     @cached_property
     def advantages(self) -> list[tuple[MeasuredAttack, Estimate]]:
@@ -721,8 +726,10 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         risks |= {f"{name}: {about}": value for name, about, value in found.report.measures}
         own = table.alike[found.inside]
         diversity = {name: l_diversity(own, quasi, name, classes=found.classes) for name in sensitive}
+    copies = copied_records(setting, table)
     people = None if found is None else found.people
     notes = [*map(str, table.notes), *questions.notes(), *people_notes(setting, people)]
+    notes += [one.words for one in copies if one.unique]
     if origin.kind == "unknown":
         notes.append("if rows are synthetic, classes (k, l) say little about risk")
     return ReleaseEvaluation(
@@ -741,4 +748,5 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         risks=risks,
         outcomes=tuple(questions.outcomes()),
         notes=tuple(notes),
+        copies=copies,
     )

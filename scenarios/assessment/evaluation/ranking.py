@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from defenses import Constant, Identity, MicrodataDefense, Mondrian, PrivateMarginals, RetentionReplacement
-from leaderboard import Promise, Section, Store, Table, label, promise_tables
+from leaderboard import Section, StatedGuarantee, Store, Table, guarantee_tables, label
 from leaderboard.pages.number_text import number
 from leaderboard.pages.report import Value
 from leaderboard.pages.tables import interval_text
@@ -21,8 +21,9 @@ from metrics.estimate import Estimate
 from metrics.score import Score
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, MeasuredAttack
 from scenarios.assessment.evaluation.posed_questions import RELEASED_UTILITY, ReleaseEvaluation, evaluate
+from scenarios.assessment.evaluation.row_origin import CopiedRecords
 from scenarios.running.methods.fingerprint import closure, digest, versions
-from scenarios.running.plan import NamedMethod, promise_on
+from scenarios.running.plan import NamedMethod, guarantee_on
 from scenarios.running.workers.failure import reason_of
 from scenarios.running.workers.isolation import Death, Limits, isolated
 from scenarios.tables.dataset import Dataset
@@ -53,14 +54,14 @@ class UnreadRelease:
         Its content.
     note : str
         What the defense promises; empty for a file.
-    promise : Promise, optional
+    promise : StatedGuarantee, optional
         The promise of a built-in defense, with what it covers; None for a file.
     """
 
     name: str
     data: bytes = field(repr=False)
     note: str = ""
-    promise: Promise | None = field(default=None, repr=False, compare=False)
+    promise: StatedGuarantee | None = field(default=None, repr=False, compare=False)
 
 
 def baseline_releases(dataset: Dataset, seed: int) -> tuple[list[UnreadRelease], list[str]]:
@@ -79,7 +80,7 @@ def baseline_releases(dataset: Dataset, seed: int) -> tuple[list[UnreadRelease],
             notes.append(f"{name}: left out, since {error}")
             continue
         note = f"built-in defense; promised: {promised}"
-        promise = promise_on(dataset, NamedMethod(method.__name__, defense, parameters), promised)
+        promise = guarantee_on(dataset, NamedMethod(method.__name__, defense, parameters), promised)
         files.append(UnreadRelease(name, as_csv(release.analyst_table).encode(), note, promise))
     return files, notes
 
@@ -103,7 +104,10 @@ def read_evaluation(text: str) -> ReleaseEvaluation:
     try:
         content = json.loads(text)
         outcomes = tuple(_outcome(outcome) for outcome in content.pop("outcomes"))
-        return ReleaseEvaluation(**{**content, "outcomes": outcomes, "notes": tuple(content["notes"])})
+        copies = tuple(CopiedRecords(**one) for one in content.pop("copies", ()))
+        return ReleaseEvaluation(
+            **{**content, "outcomes": outcomes, "copies": copies, "notes": tuple(content["notes"])}
+        )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"a stored evaluation is damaged ({type(error).__name__})") from None
 
@@ -256,7 +260,7 @@ HOW = (
 
 
 def ranking_sections(
-    lines: Sequence[RankedRelease], *, full: bool, promises: Sequence[Promise] = ()
+    lines: Sequence[RankedRelease], *, full: bool, promises: Sequence[StatedGuarantee] = ()
 ) -> tuple[Section, ...]:
     """The report of a ranking, best score first, failed releases last.
 
@@ -266,7 +270,7 @@ def ranking_sections(
         The releases.
     full : bool
         Whether to add every attack, utility part by part, and all risk measures.
-    promises : sequence of Promise
+    promises : sequence of StatedGuarantee
         What built-in defenses promise.
     """
     evaluations = sorted(
@@ -279,11 +283,11 @@ def ranking_sections(
     meanings = tuple(f"{goal_title(goal)}. {goal_meaning(goal)}" for goal in goals)
     sections = [
         Section("Finished releases", meanings, tuple(tables)),
-        *(Section("Built-in defenses", (), tuple(tables)) for tables in promise_tables(promises).values()),
+        *(Section("Built-in defenses", (), tuple(tables)) for tables in guarantee_tables(promises).values()),
         Section("Notes", (), (_notes(evaluations, failed),)),
     ]
     if full:
-        evidence = (_attacks(evaluations), _components(evaluations), _risks(evaluations))
+        evidence = (_attacks(evaluations), _components(evaluations), _risks(evaluations), _copies(evaluations))
         sections.insert(-1, Section("Evidence", (), evidence))
     return tuple(sections)
 
@@ -366,6 +370,17 @@ def _risks(evaluations: Sequence[ReleaseEvaluation]) -> Table:
     names = list(dict.fromkeys(name for one in evaluations for name in one.risks))
     rows = [(one.name, *(one.risks.get(name) for name in names)) for one in evaluations]
     return Table("risk measures of classes", ("release", *names), rows, digits=None)
+
+
+def _copies(evaluations: Sequence[ReleaseEvaluation]) -> Table:
+    columns = ("release", "columns", "people with a unique record", "share that stands in the release", "chance")
+    rows = [
+        (one.name, copies.about, copies.unique, copies.share, copies.chance)
+        for one in evaluations
+        for copies in one.copies
+        if copies.unique
+    ]
+    return Table("unique records that stand verbatim", columns, rows, digits=3)
 
 
 def _notes(evaluations: Sequence[ReleaseEvaluation], failed: Sequence[RankedRelease]) -> Table:

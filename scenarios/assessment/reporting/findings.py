@@ -13,11 +13,12 @@ from scipy.sparse import csr_array
 from leaderboard.pages.number_text import counted, exact, number
 from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_meaning, goal_title
+from leaderboard.statistics.pairs import FEWEST_TRIALS
 from metrics.classes import equivalence_classes, rows_in_classes
 from metrics.columns import Cells, Domain, Floats, Integers, NumericDomain, read_cells
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, MeasuredAttack
 from scenarios.assessment.evaluation.posed_questions import EVERYTHING, HALVES, NOTHING, QUASI, ReleaseEvaluation
-from scenarios.assessment.evaluation.row_origin import DOUBTED
+from scenarios.assessment.evaluation.row_origin import DOUBTED, QUASI_IDENTIFIERS
 from scenarios.games.questions.row_question import two_halves
 from scenarios.tables.review.rows_of_people import ClassMembers
 
@@ -123,8 +124,8 @@ COUNTED = "counted"
 SYNTHETIC = "If rows stem from people, this counts. Rows of a synthetic table stem from nobody."
 """What a class of rows means of which nobody knows whether they stem from people."""
 CHANGED = (
-    "{:.1%} of the rows hold their person's quasi-identifiers. So exact matching does not apply, and attacks measure who "
-    "is found."
+    "{:.1%} of the rows hold their person's quasi-identifiers. So exact matching does not apply, and attacks measure "
+    "who is found."
 )
 """What a class means of rows whose values were changed, as by noise."""
 SMALLEST = "Smallest class of people alike"
@@ -295,6 +296,26 @@ def identifier_findings(unknown: pd.DataFrame, identifiers: pd.DataFrame) -> lis
         for (name, identifier), share in shares.items()
         if share > COPIED
     ]
+
+
+def copy_findings(evaluation: ReleaseEvaluation, threshold: float) -> Iterator[Finding]:
+    """Unique records that stand verbatim in the release, where their share beyond chance is above the threshold.
+
+    A small share is no finding: a release may tell people apart without a copy of anybody.
+    """
+    for one in evaluation.copies:
+        if one.excess > threshold and one.unique >= FEWEST_TRIALS:
+            knows = QUASI if one.about == QUASI_IDENTIFIERS else EVERYTHING
+            yield Finding(
+                f"Unique records that stand verbatim ({one.about})",
+                one.excess,
+                one.excess,
+                one.excess,
+                ABOVE,
+                COUNTED,
+                f"Whoever finds the row knows that it is the person's: {one.words}.",
+                ((knows, one.excess),),
+            )
 
 
 def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int = 1) -> Iterator[Finding]:

@@ -14,16 +14,11 @@ from numpy.typing import NDArray
 
 from defenses import Defense, GraphCurator, Guarantee, Microdata
 from defenses.base.queries import DegreeCounts, EdgeCount, Query, TriangleCount
-from defenses.dp.binary_tree import BinaryTree
+from defenses.dp import BinaryTree, RandomizedResponse, SparseVector
 from defenses.dp.mechanism import NoiseMechanism, draws_in_bulk
-from defenses.dp.randomized_response import RandomizedResponse
 from defenses.dp.selection import Selection
-from defenses.dp.sparse_vector import SparseVector
-from defenses.ldp.frequency_oracle import FrequencyOracle
+from defenses.ldp import FrequencyOracle, NumberMechanism, ReportBatch, ShuffledResponse
 from defenses.ldp.longitudinal import LongitudinalUnaryEncoding
-from defenses.ldp.number_mechanism import NumberMechanism
-from defenses.ldp.report_batch import ReportBatch
-from defenses.ldp.shuffling import ShuffledResponse
 from metrics.columns import CategoricalDomain, Floats, Integers64, require
 from scenarios.checks.audits.audit import Neighbours, Subject
 from scenarios.checks.audits.tables import of_defense, session_answers

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from defenses.base import Parametrized
 from metrics.columns import one_line
-from scenarios.running.methods.code_places import defined_at, foreign_place
-from scenarios.running.methods.fingerprint import is_project_module
+from scenarios.running.methods import defined_at, foreign_place, is_project_module
 from scenarios.running.workers.isolation import Death, TaskStep
 
 # State that a method keeps between its runs.

@@ -8,9 +8,7 @@ from typing import TypeVar
 from attacks.base import Attack
 from defenses import Defense, Microdata, MicrodataRelease
 from defenses.base import Parametrized
-from scenarios.running.methods.code_places import defined_at
-from scenarios.running.methods.invented_people import example
-from scenarios.running.methods.methods import build, find, written_method
+from scenarios.running.methods import build, defined_at, example, find, written_method
 from scenarios.tables.seeds import generator
 
 # Releases of a defense under test.

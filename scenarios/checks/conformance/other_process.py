@@ -13,8 +13,14 @@ from scenarios.checks.conformance.attack_checks import claims_of, stages
 from scenarios.checks.conformance.findings import require
 from scenarios.checks.conformance.given_parameters import named_class, release_of
 from scenarios.running.methods.invented_people import people
-from scenarios.running.workers.differences import different_attribute, released_difference
-from scenarios.running.workers.isolation import Limits, LostProcessError, SeparateProcess, in_threads
+from scenarios.running.workers import (
+    Limits,
+    LostProcessError,
+    SeparateProcess,
+    different_attribute,
+    in_threads,
+    released_difference,
+)
 from scenarios.tables.seeds import generator
 
 HASH_SEEDS = ("1", "2")

@@ -18,7 +18,7 @@ from typing import NoReturn
 from attacks.base import Attack
 from defenses.base import Defense, Parametrized
 from scenarios.checks.conformance.attack_checks import attack_checks
-from scenarios.checks.conformance.defense_checks import defense_checks, untested_promises
+from scenarios.checks.conformance.defense_checks import defense_checks, untested_guarantees
 from scenarios.checks.conformance.findings import (
     Begun,
     Check,
@@ -31,15 +31,15 @@ from scenarios.checks.conformance.findings import (
 )
 from scenarios.checks.conformance.given_parameters import named_class
 from scenarios.checks.conformance.other_process import check_other_processes, has_output
-from scenarios.running.methods.declarations import (
+from scenarios.running.methods import (
     check_constructor,
     check_declarations,
     check_signatures,
     check_storable,
     check_stored,
     constructor_at,
+    example,
 )
-from scenarios.running.methods.invented_people import example
 from scenarios.running.workers.isolation import IsolatedWorker, Limits, TaskStep
 
 # Calls of `os._exit` that raise, so that a method under test cannot end its check without a word.
@@ -109,7 +109,7 @@ def suite(name: str) -> Iterator[TaskStep | Begun | CheckOutcome | Untested]:
             yield item
         if not failed:
             yield from outcomes(process_checks(method, name))
-        yield Untested(tuple(untested_promises(method)))
+        yield Untested(tuple(untested_guarantees(method)))
 
 
 def suite_outcomes(name: str, timeout: float) -> Iterator[Found]:

@@ -11,8 +11,7 @@ from defenses import Defense, Release
 from defenses.base import Parametrized
 from leaderboard.results.goals import goal_words, in_order, named_goals
 from leaderboard.results.result import canonical
-from scenarios.games.game import Game
-from scenarios.games.questions.question import Question
+from scenarios.games import Game, Question
 from scenarios.running.methods.code_places import defined_at
 from scenarios.running.methods.invented_people import example
 from scenarios.running.methods.methods import described_value, exported

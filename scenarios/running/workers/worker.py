@@ -22,9 +22,7 @@ from leaderboard.results.result import canonical
 from metrics.columns import require
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
-from scenarios.running.methods.code_places import defined_at
-from scenarios.running.methods.fingerprint import is_user_defined
-from scenarios.running.methods.methods import describe, game_settings, source_name
+from scenarios.running.methods import defined_at, describe, game_settings, is_user_defined, source_name
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
 from scenarios.running.workers.differences import different_attribute, released_difference

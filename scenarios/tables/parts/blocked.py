@@ -214,7 +214,7 @@ def blocked(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence
     in_blocks, loss = _on_a_sample(defense, _sample(records, drawn), root)
     kinds = {str(name): _kind(records, str(name), column) for name, column in in_blocks.items()}
     cells = {name: CellList() for name, kind in kinds.items() if kind.kind == "O"}
-    promises: dict[int, Guarantee] = {}
+    guarantees: dict[int, Guarantee] = {}
 
     def blocks() -> Iterator[ReleasedBlock]:
         with private_folder() as folder:
@@ -227,15 +227,15 @@ def blocked(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence
                     stored = {name: np.ascontiguousarray(bucket[f"c{i}"]) for i, name in enumerate(records.columns)}
                     table = records.records(StoredBlock(number, 0, stored))
                     release = _applied(defense, table, root, number)
-                    promises[number] = defense.guarantee(table)
+                    guarantees[number] = defense.guarantee(table)
                     origin = np.where(release.origin < 0, -1, bucket["origin"][release.origin])
                     yield released_block(release.frame, origin, number, kinds, cells)
 
-    def promise() -> Guarantee:
+    def guarantee() -> Guarantee:
         made = f"made in random blocks of about {rows:,} rows"
-        return guarantee_of_parts(records.roles, list(promises.values()), made)
+        return guarantee_of_parts(records.roles, list(guarantees.values()), made)
 
-    return LargeRelease(tuple(kinds), cells, blocks, records.rows, promise, None, (*drawn.notes, loss))
+    return LargeRelease(tuple(kinds), cells, blocks, records.rows, guarantee, None, (*drawn.notes, loss))
 
 
 def _applied(defense: MicrodataDefense, block: Microdata, root: SeedSequence, number: int) -> MicrodataRelease:

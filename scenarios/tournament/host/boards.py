@@ -25,7 +25,14 @@ from scenarios.running.methods.methods import one_liners
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.folder import PUBLIC, State, Tournament, write_whole
 from scenarios.tournament.rules.incidents import record_scoring, tournament_incidents
-from scenarios.tournament.rules.scoring import BASELINE, WAITING, leaking_columns, score_shares, scoring_plan
+from scenarios.tournament.rules.scoring import (
+    BASELINE,
+    WAITING,
+    built_in_names,
+    leaking_columns,
+    score_shares,
+    scoring_plan,
+)
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.standings import RANKING, UNSCORABLE, AttackOutcome, Standing, outcome_of, standings
 
@@ -165,12 +172,19 @@ def _worst_cells(worst: AttackOutcome | None) -> tuple[object, ...]:
 
 
 def remark(one: Standing) -> str:
-    """What a team's rank does not say: a disqualification, nothing handed in, files without a score, or a tie."""
+    """What a team's rank does not say: a disqualification, files without a score, attacks that did not run, a tie."""
     if one.disqualified:
         return f"disqualified: {one.disqualified}"
     if one.missing:
         return one.unscored or "handed in nothing"
-    return "; ".join(filter(None, (one.unscored, one.tie)))
+    names = built_in_names()
+    not_run = ", ".join(names.get(attack, attack) for attack in one.not_run)
+    return "; ".join(filter(None, (one.unscored, f"{not_run} did not run" if not_run else "", one.tie)))
+
+
+def built_in_legend() -> str:
+    """Which method each built-in attack is."""
+    return ", ".join(f"{text.split()[-1]} = {name.removeprefix(BASELINE)}" for name, text in built_in_names().items())
 
 
 def what_counts(share: float, *, closed: bool, partial: bool = False) -> str:
@@ -475,16 +489,23 @@ def _failure_report(team: str, failed: Sequence[Result]) -> list[str]:
 
     Messages of exceptions may quote the host's files; the team sees the kind of failure alone.
     """
-    own = [one for one in failed if team == (one.attack or one.defense)]
-    own += [one for one in failed if one.defense == team and str(one.attack).startswith(BASELINE)]
+    own = [(what, one) for one in failed if (what := failed_of(team, one.defense, one.attack or "", {}))]
     if not own:
         return []
     lines = [
-        f"- {'your table' if one.attack != team else f'your attack on {one.defense}'}: "
-        f"{one.status} ({one_line_of(one.reason.partition(chr(10))[0].partition(':')[0])})"
-        for one in own
+        f"- {what}: {one.status} ({one_line_of(one.reason.partition(chr(10))[0].partition(':')[0])})"
+        for what, one in own
     ]
     return ["## Scoring failed", "The host sees this, too, and can score again.", "", *dict.fromkeys(lines), ""]
+
+
+def failed_of(team: str, table: str, attack: str, titles: Mapping[str, str]) -> str:
+    """What failed, as its team reads it; empty if it is the business of another team."""
+    if attack == team:
+        return f"your attack on {titles.get(table, table)}"
+    if table != team or (attack and not attack.startswith(BASELINE)):
+        return ""
+    return f"{built_in_names().get(attack, attack)} on your table" if attack else "your table"
 
 
 def one_line_of(text: str) -> str:
@@ -495,7 +516,7 @@ def one_line_of(text: str) -> str:
 def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:
     values = next(result.values for result in results if result.defense == team and result.attack is None)
     outcomes = [outcome_of(result) for result in results if result.defense == team and result.attack is not None]
-    strongest = sorted(outcomes, key=lambda one: (-one.advantage, one.attacker))
+    strongest, names = sorted(outcomes, key=lambda one: (-one.advantage, one.attacker)), built_in_names()
     return [
         "## Your table",
         f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)} ("
@@ -504,7 +525,9 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
         f"Defense {written(standing.defense)}, rank {standing.defense_rank}.",
         "",
         "## Strongest attacks on it",
-        *_outcome_table("attacker", [(one.attacker, one) for one in strongest[:10]]),
+        *_outcome_table("attacker", [(names.get(one.attacker, one.attacker), one) for one in strongest[:10]]),
+        "",
+        f"Built-in attacks: {built_in_legend()}.",
         "",
         "## Which columns leak",
         "The share of your rows whose original is the nearest candidate (Gower), by all columns and without one.",

@@ -10,6 +10,7 @@ host/                            the host alone: log, submissions, truth, result
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -19,7 +20,7 @@ import shutil
 import threading
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -37,6 +38,7 @@ from scenarios.tournament.rules.log import (
     DamagedFileError,
     Log,
     LogEntry,
+    locked_file,
     named_file,
     read_host_file,
     tournament_files,
@@ -112,7 +114,27 @@ def _names(folder: Path) -> Iterator[str]:
 
 
 PUBLIC = 0o644
-SITE_LOCK = "site.lock"
+_SITE_LOCK = "site.lock"
+
+
+@contextmanager
+def site_locked(folder: Path) -> Iterator[int]:
+    """Hold the locks of a tournament's site, which end with this process; the block gets a descriptor.
+
+    One lock is in the folder, and one beside it, which outlives the folder if a backup takes its place. A
+    `BlockingIOError` says that another process holds one of them.
+    """
+    beside = folder.resolve().with_name(f".{folder.resolve().name}.{_SITE_LOCK}")
+    with ExitStack() as held:
+        handle = held.enter_context(locked_file(folder / "host" / _SITE_LOCK, wait=False))
+        try:
+            held.enter_context(locked_file(beside, wait=False))
+            held.callback(beside.unlink, missing_ok=True)
+        except OSError as error:
+            # Who may not write beside the folder has one lock.
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise
+        yield handle
 
 
 @dataclass(frozen=True)
@@ -185,8 +207,6 @@ class Tournament:
         self.host = self.folder / "host"
         self.public = self.folder / "public"
         self.submissions = self.host / "submissions"
-        self.site_lock = self.host / SITE_LOCK
-        """File whose lock the server of the tournament's site holds."""
         self.roles_path = self.host / "roles.toml"
         """Roles and public domains of the columns."""
         self.others_path = self.host / "others.csv"

@@ -41,11 +41,11 @@ def test_t_rounds_both_ways_cost_2_t_epsilon_serially():
     defense = FederatedAveraging(
         split=EqualSplit(clients=6), rounds=30, clipping=ExampleClipping(), uplink=up, downlink=up
     )
-    promised = defense.guarantee(records)
-    assert promised.epsilon == pytest.approx(6.0)
-    assert promised.delta == pytest.approx(6e-5)
-    assert "record level" in promised.statement
-    assert "client level" in promised.statement
+    guaranteed = defense.guarantee(records)
+    assert guaranteed.epsilon == pytest.approx(6.0)
+    assert guaranteed.delta == pytest.approx(6e-5)
+    assert "record level" in guaranteed.statement
+    assert "client level" in guaranteed.statement
 
 
 @pytest.mark.thorough

@@ -202,10 +202,10 @@ def check_mondrian_measures_what_it_promises(
         with pytest.raises(ValueError, match=r"l must not exceed|table as a whole"):
             defense.guarantee(records)
         return
-    promised = defense.guarantee(records)
-    assert (promised.l, promised.t) == (demand.get("l"), demand.get("t"))
+    guaranteed = defense.guarantee(records)
+    assert (guaranteed.l, guaranteed.t) == (demand.get("l"), demand.get("t"))
     frame = defense.apply(records, np.random.default_rng(0)).frame
-    assert k_anonymity(frame, records.quasi_identifiers) >= promised.k
+    assert k_anonymity(frame, records.quasi_identifiers) >= guaranteed.k
     assert met(frame, records, demand)
 
 

@@ -18,6 +18,7 @@ from scenarios.tournament.host.boards import (
     PAGES,
     SCORING_GOES_ON,
     Board,
+    failed_of,
     remark,
     standings_csv,
     standings_table,
@@ -164,6 +165,31 @@ class TestScore:
         for status in ("waiting", "skipped"):
             results = [table("a", 0.5), attack("baseline:x", "a", None, status)]
             assert standings(["a"], results, ranking="score")[0].defense == 0.5
+
+    @pytest.mark.parametrize("ranking", ["score", "ranks"])
+    @pytest.mark.parametrize(("status", "expected"), [("timeout", 1), ("error", 1), ("waiting", 0), ("skipped", 0)])
+    def test_a_baseline_that_did_not_run_is_on_the_board(self, ranking, status, expected):
+        name = "baseline:FellegiSunter"
+        results = [table("a", 0.5), attack(name, "a", None, status), attack("b", "a", 0.1), table("b", 0.5)]
+        found = {one.team: remark(one) for one in standings(["a", "b"], results, ranking=ranking)}
+        assert found["a"].count("built-in attack C did not run") == expected
+        assert "did not run" not in found["b"]
+
+
+@pytest.mark.parametrize(
+    ("table", "attack", "said"),
+    [
+        ("a", "", "your table"),
+        ("a", "baseline:FellegiSunter", "built-in attack C on your table"),
+        ("a", "b", ""),
+        ("b", "a", "your attack on 京都"),
+        ("b", "", ""),
+        ("b", "baseline:FellegiSunter", ""),
+    ],
+)
+def test_a_failure_is_said_of_what_failed(table, attack, said):
+    """A table is not at fault for an attack that took too long, and nobody hears of other teams' failures."""
+    assert failed_of("a", table, attack, {"b": "京都"}) == said
 
 
 class TestUnscored:

@@ -1,4 +1,4 @@
-"""Plans of blocking passes keep their budget and their promise of recall."""
+"""Plans of blocking passes keep their budget and their guarantee of recall."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Mondrian part by part keeps its promises and loses hardly more than in memory."""
+"""Mondrian part by part keeps its guarantees and loses hardly more than in memory."""
 
 import numpy as np
 import pandas as pd
