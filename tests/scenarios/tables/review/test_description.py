@@ -404,7 +404,7 @@ def test_bounds_are_rounded_outwards_and_codes_and_dates_have_levels_to_coarsen(
         {
             "PostalCode": [f"0{area}{street:02}" for area, street in rng.integers(1, 10, (400, 2))],
             "Height": rng.normal(170, 9, 400).round(1),
-            "Cost": rng.lognormal(6, 1, 400).round(2),
+            "Cost": rng.gamma(4, 100, 400).round(2),
             "Satisfied": rng.integers(1, 6, 400),
             "Admitted": pd.Timestamp("2019-01-05 06:00") + pd.to_timedelta(rng.integers(0, 10**6, 400), unit="min"),
         }
