@@ -402,7 +402,7 @@ def test_bounds_are_rounded_outwards_and_codes_and_dates_have_levels_to_coarsen(
     rng = np.random.default_rng(4)
     frame = pd.DataFrame(
         {
-            "PostalCode": [f"0{area}{street:02}" for area, street in rng.integers(1, 10, (400, 2))],
+            "PostalCode": [f"0{area}{street:02}" for area, street in rng.integers(1, 4, (400, 2))],
             "Height": rng.normal(170, 9, 400).round(1),
             "Cost": rng.gamma(4, 100, 400).round(2),
             "Satisfied": rng.integers(1, 6, 400),
@@ -423,5 +423,5 @@ def test_bounds_are_rounded_outwards_and_codes_and_dates_have_levels_to_coarsen(
     recoded = GlobalRecoding(levels={"PostalCode": 1, "Admitted": 2})
     dataset = load_table(str(tmp_path / "a.csv"), tmp_path / "roles.toml")
     written = dataset.written.write(recoded.apply(dataset.records, rng).frame)
-    assert written["PostalCode"].str.fullmatch(r"0[1-9]\*\*").all()
+    assert written["PostalCode"].str.fullmatch(r"0[1-3]0\*").all()
     assert written["Admitted"].str.fullmatch(r"20\d\d-Q[1-4]").all()
