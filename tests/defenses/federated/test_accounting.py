@@ -76,3 +76,10 @@ def test_client_level_follows_group_privacy_of_one_shift():
     downlink_alone = FederatedAveraging(split=EqualSplit(clients=6), clipping=ExampleClipping(), downlink=uplink)
     assert downlink_alone.guarantee(records).epsilon is None
     assert "none against the server" in downlink_alone.guarantee(records).statement
+
+
+@pytest.mark.parametrize("share", [0.0, 1.5])
+def test_a_weight_of_a_client_is_a_share(share):
+    with pytest.raises(ValueError, match="share"):
+        downlink_sensitivity(1.0, share, 10)
+    assert downlink_sensitivity(3.0, 1.0, 10) == 0.6
