@@ -87,13 +87,14 @@ def roles_text(
 def outward_bounds(domain: NumericDomain, dates: DateForm | None = None) -> tuple[float, float]:
     """Bounds of a domain that was read from records, rounded outwards to what other people of the kind may have.
 
-    Numbers are rounded to 1, 2 or 5 times a power of ten, at most a tenth of their range. Integers that span less than
-    ten steps are left. Dates are rounded to whole years or months, if they span four of these.
+    Numbers are rounded beyond a twentieth of their range, to 1, 2 or 5 times a power of ten. Ends that are round already
+    and integers that span less than ten are left. Dates are rounded to whole years or months, if they span four of
+    these.
 
     Examples
     --------
     >>> outward_bounds(NumericDomain(56.6, 200.7)), outward_bounds(NumericDomain(1, 5, integer=True))
-    ((50.0, 210.0), (1.0, 5.0))
+    ((40.0, 210.0), (1.0, 5.0))
     """
     low, high = float(domain.low), float(domain.high)
     if dates is not None:
@@ -104,7 +105,10 @@ def outward_bounds(domain: NumericDomain, dates: DateForm | None = None) -> tupl
     power = 10.0 ** math.floor(math.log10(tenth))
     step = power * max(times for times in (1, 2, 5) if times * power <= tenth or times == 1)
     digits = max(0, -math.floor(math.log10(step)))
-    return round(math.floor(low / step) * step, digits), round(math.ceil(high / step) * step, digits)
+    # An end that is round by itself, such as 0 or 100, is one of the measure. Amounts do not become negative.
+    below = low if low % step == 0 else math.floor((low - tenth / 2) / step) * step
+    above = high if high % step == 0 else math.ceil((high + tenth / 2) / step) * step
+    return round(below if low < 0 else max(below, 0.0), digits), round(above, digits)
 
 
 def proposed_hierarchy(domain: Domain) -> dict[str, Any]:
