@@ -87,9 +87,8 @@ def roles_text(
 def outward_bounds(domain: NumericDomain, dates: DateForm | None = None) -> tuple[float, float]:
     """Bounds of a domain that was read from records, rounded outwards to what other people of the kind may have.
 
-    Numbers are rounded beyond a twentieth of their range, to 1, 2 or 5 times a power of ten. Ends that are round already
-    and integers that span less than ten are left. Dates are rounded to whole years or months, if they span four of
-    these.
+    Numbers are rounded beyond a twentieth of their range, to 1, 2 or 5 times a power of ten. Ends that are round and
+    integers that span less than ten are left. Dates are rounded to whole years or months, if they span four of these.
 
     Examples
     --------
