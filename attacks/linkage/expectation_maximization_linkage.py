@@ -72,7 +72,7 @@ def significant(models: ColumnModels, evidence: Floats) -> tuple[Floats, Floats]
     if weight <= FAINT:
         return evidence, np.zeros(columns)
     loss = information(models, evidence / weight)
-    parameters = np.array([3 if one.noisy else 1 for one in models.tables])
+    parameters = np.array([1 + one.disturbed + one.noisy for one in models.tables])
     return evidence, np.where(rows * loss > 0.5 * parameters * np.log1p(rows), loss, 0.0)
 
 

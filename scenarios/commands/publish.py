@@ -79,10 +79,10 @@ def publish(
     # The files that are written below would make a clean checkout look changed.
     about = provenance([plan.name for plan in plans], Path.cwd())
     folder.mkdir(parents=True, exist_ok=True)
-    results, guarantees, interrupted = _played(catalogues, stored, db, jobs, Display(quiet=quiet))
+    results, stated, interrupted = _played(catalogues, stored, db, jobs, Display(quiet=quiet))
     if interrupted:
         end_interrupted(partial(echo, err=True), "plays what is missing", interrupted)
-    _write(folder, results, guarantees, catalogues, about)
+    _write(folder, results, stated, catalogues, about)
     echo(f"{counted(len(results), 'result')} published in {folder}", err=True)
     sys.exit(FAILED_TRIALS if any(result.status not in ("ok", "skipped") for result in results) else 0)
 

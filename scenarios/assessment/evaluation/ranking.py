@@ -53,15 +53,15 @@ class UnreadRelease:
     data : bytes
         Its content.
     note : str
-        What the defense promises; empty for a file.
-    promise : StatedGuarantee, optional
-        The promise of a built-in defense, with what it covers; None for a file.
+        What the defense guarantees; empty for a file.
+    guarantee : StatedGuarantee, optional
+        The guarantee of a built-in defense, with what it covers; None for a file.
     """
 
     name: str
     data: bytes = field(repr=False)
     note: str = ""
-    promise: StatedGuarantee | None = field(default=None, repr=False, compare=False)
+    guarantee: StatedGuarantee | None = field(default=None, repr=False, compare=False)
 
 
 def baseline_releases(dataset: Dataset, seed: int) -> tuple[list[UnreadRelease], list[str]]:
@@ -75,13 +75,13 @@ def baseline_releases(dataset: Dataset, seed: int) -> tuple[list[UnreadRelease],
         try:
             defense.check(records)
             release = defense.apply(records, generator(seed, "rank", "baseline", name))
-            promised = defense.guarantee(records)
+            guaranteed = defense.guarantee(records)
         except ValueError as error:
             notes.append(f"{name}: left out, since {error}")
             continue
-        note = f"built-in defense; promised: {promised}"
-        promise = guarantee_on(dataset, NamedMethod(method.__name__, defense, parameters), promised)
-        files.append(UnreadRelease(name, as_csv(release.analyst_table).encode(), note, promise))
+        note = f"built-in defense; guaranteed: {guaranteed}"
+        guarantee = guarantee_on(dataset, NamedMethod(method.__name__, defense, parameters), guaranteed)
+        files.append(UnreadRelease(name, as_csv(release.analyst_table).encode(), note, guarantee))
     return files, notes
 
 
@@ -260,7 +260,7 @@ HOW = (
 
 
 def ranking_sections(
-    lines: Sequence[RankedRelease], *, full: bool, promises: Sequence[StatedGuarantee] = ()
+    lines: Sequence[RankedRelease], *, full: bool, guarantees: Sequence[StatedGuarantee] = ()
 ) -> tuple[Section, ...]:
     """The report of a ranking, best score first, failed releases last.
 
@@ -270,8 +270,8 @@ def ranking_sections(
         The releases.
     full : bool
         Whether to add every attack, utility part by part, and all risk measures.
-    promises : sequence of StatedGuarantee
-        What built-in defenses promise.
+    guarantees : sequence of StatedGuarantee
+        What built-in defenses guarantee.
     """
     evaluations = sorted(
         (line.evaluation for line in lines if line.evaluation is not None),
@@ -283,7 +283,7 @@ def ranking_sections(
     meanings = tuple(f"{goal_title(goal)}. {goal_meaning(goal)}" for goal in goals)
     sections = [
         Section("Finished releases", meanings, tuple(tables)),
-        *(Section("Built-in defenses", (), tuple(tables)) for tables in guarantee_tables(promises).values()),
+        *(Section("Built-in defenses", (), tuple(tables)) for tables in guarantee_tables(guarantees).values()),
         Section("Notes", (), (_notes(evaluations, failed),)),
     ]
     if full:

@@ -85,7 +85,7 @@ def _stands_alone(node: ast.Expr, lines: list[str]) -> bool:
     return not before.strip() and not after.strip()
 
 
-NUMERIC = ("numpy", "pandas", "scipy", "scikit-learn", "cvxopt", "dp-accounting")
+NUMERIC = ("numpy", "pandas", "scipy", "scikit-learn", "cvxopt", "dp-accounting", "rapidfuzz")
 """Packages whose computations enter results."""
 
 IMPORT_BY_NAME = "import_module"
