@@ -15,6 +15,7 @@ from numpy.random import Generator
 import attacks as a
 from attacks import Attack, BayesInference, ClassifierInference, MajorityInClass, NotApplicable
 from attacks.base import Decisions, Predicates, RankedAnswers
+from attacks.criteria.atomic_predicates import Conjunction
 from defenses import Identity, Microdata, MicrodataRelease, released_frame
 from leaderboard.pages.number_text import number
 from leaderboard.statistics.pairs import FEWEST_TRIALS
@@ -253,11 +254,14 @@ class PosedQuestions:
         The release.
     origin : RowOrigin
         What is known about the origin of its rows.
+    only : MeasuredAttack, optional
+        The outcome of the only attack that is played again; by default, every attack is played.
     """
 
     setting: EvaluationSetting
     table: FinishedTable
     origin: RowOrigin
+    only: MeasuredAttack | None = None
 
     @cached_property
     def file(self) -> ReleasedFile:
@@ -371,7 +375,11 @@ class PosedQuestions:
             Whether the release tells nobody apart.
         """
         game = FinishedRelease(people=people, question=question)
-        for attack in pursuing(question.takes, attacks):
+        asked = pursuing(question.takes, attacks)
+        if self.only is not None:
+            same = (knows, column) == (self.only.knows, self.only.column)
+            asked = [attack for attack in asked if same and type(attack).__name__ == self.only.attack]
+        for attack in asked:
             rngs = Randomness.in_turn(self._rng(*names, type(attack).__name__))
             play = partial(scores_of, self.file, attack, game, people, self.release, rngs)
             yield attempted(attack, knows, play, column, nothing_told=nothing_told)
@@ -434,14 +442,31 @@ class PosedQuestions:
         nothing = self._tells_nothing([column], setting.records.frame, strangers.frame)
         yield from self._asked(question, people, QUASI, (name, column), ATTACKS, column, nothing_told=nothing)
 
-    def _singling_out(self) -> Iterator[MeasuredAttack]:
+    def isolating(self) -> list[Conjunction]:
+        """Predicates of the attacks that hold for rows of one person, as `outcomes` scores them."""
+        people, names = self._everybody()
+        question = GivenSinglingOut()
+        game = FinishedRelease(people=people, question=question)
+        found: dict[Conjunction, None] = {}
+        for attack in pursuing(question.takes, ATTACKS):
+            rngs = Randomness.in_turn(self._rng(*names, type(attack).__name__))
+            claims = claims_of(self.file, attack, game, people, self.release, rngs)
+            found |= {one: None for one in claims.predicates if question.isolated([one], people.records)}
+        return list(found)
+
+    def _everybody(self) -> tuple[GivenPeople, tuple[str, ...]]:
+        """The people who may be singled out, and names of the random generator."""
         setting, count = self.setting, self.setting.size
         nobody = setting.records.take([])
         people = self._people(setting.records, nobody, self._public(nobody))
         if setting.control_size >= count:
             people = replace(people, others=setting.strangers(count))
         # With a control group, the same generator as in other questions with one.
-        names = ("singling_out", "") if len(people.others) else ("singling_out",)
+        return people, ("singling_out", "") if len(people.others) else ("singling_out",)
+
+    def _singling_out(self) -> Iterator[MeasuredAttack]:
+        setting, count = self.setting, self.setting.size
+        people, names = self._everybody()
         if self._row is not None and self._held(list(self.table.frame.columns), setting.records.frame):
             blank = Scores.of(Score("singling_out", None, bound(count), 0))
             for attack in pursuing(GivenSinglingOut.takes, ATTACKS):
