@@ -17,7 +17,7 @@ from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_words
 from metrics.columns import refuse
 from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack
-from scenarios.assessment.evaluation.posed_questions import RELEASED_UTILITY, ReleaseEvaluation
+from scenarios.assessment.evaluation.posed_questions import KNOWN, RELEASED_UTILITY, ReleaseEvaluation
 from scenarios.assessment.reporting.findings import (
     COUNTED,
     FEW,
@@ -452,7 +452,7 @@ def _attacks(measured: Measured) -> Section:
     note = (
         "Advantage: (success - chance) / (1 - chance). Chance is the success on control people, or what can be said "
         "without the release. An attack that does not answer is counted as wrong. An advantage below 0 is worse than "
-        f"guessing, and no risk. {INTERVALS}"
+        f"guessing, and no risk. {KNOWN[0].upper()}{KNOWN[1:]}. {INTERVALS}"
     )
     texts = [(one,) for one in measured.evaluation.notes]
     notes = Table("Notes", ("what was recognized, and what cannot be seen",), texts)

@@ -26,7 +26,7 @@ from metrics.columns import Booleans, Integers
 from scenarios.checks.audits.tables import dependence, false_declaration
 from scenarios.checks.conformance.findings import Check, Prerequisite, check_memory, require
 from scenarios.checks.conformance.given_parameters import release_of
-from scenarios.running.methods import defined_at, example, foreign_place, people
+from scenarios.running.methods import defined_at, example, people, user_code_location
 from scenarios.running.workers.differences import difference, released_difference
 from scenarios.tables.seeds import generator
 
@@ -273,7 +273,7 @@ def _releases(method: type[Defense], table: Callable[[], Microdata]) -> None:
         require(bool(message) and "\n" not in message, "the error message is not a single line")
         # A single sensitive value cannot be made diverse, so such a table may be refused.
         ordinary = len(records) >= 60 and all(len(set(records.frame[name])) > 1 for name in records.sensitive)
-        require(not ordinary, f"an ordinary table is refused: {message}{foreign_place(error)}")
+        require(not ordinary, f"an ordinary table is refused: {message}{user_code_location(error)}")
         return
     original = set(records.frame["name"].dropna())
     for name in release.frame.columns:
@@ -345,4 +345,4 @@ def _unseen(method: type[Defense]) -> None:
     try:
         release_of(method, records.with_frame(frame), "release")
     except ValueError as error:
-        require("city" in str(error), f"the error message does not name the column{foreign_place(error)}")
+        require("city" in str(error), f"the error message does not name the column{user_code_location(error)}")

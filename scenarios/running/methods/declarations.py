@@ -12,9 +12,9 @@ from defenses.base import Parametrized
 from leaderboard.results.goals import goal_words, in_order, named_goals
 from leaderboard.results.result import canonical
 from scenarios.games import Game, Question
-from scenarios.running.methods.code_places import defined_at
 from scenarios.running.methods.invented_people import example
 from scenarios.running.methods.methods import described_value, exported
+from scenarios.running.methods.source_locations import defined_at
 from scenarios.tables.near_names import suggestion
 
 # Names of goals that a user gives, checked against those that there are.

@@ -15,8 +15,8 @@ from typing import Any
 
 from defenses.base import Parametrized
 from metrics.columns import one_line, refuse, require
-from scenarios.running.methods.code_places import defined_at, foreign_place
 from scenarios.running.methods.former_modules import class_successor
+from scenarios.running.methods.source_locations import defined_at, user_code_location
 from scenarios.tables.near_names import known_as, suggestion
 
 # Classes of a user's own code by ``module:Class``.
@@ -46,7 +46,7 @@ def class_at(name: str) -> type[Any]:
     except SystemExit as end:
         raise ValueError(
             f"{name!r}: importing {module_name!r} ends the program (SystemExit: {one_line(end)}); call sys.exit only "
-            f'below `if __name__ == "__main__":`{foreign_place(end)}'
+            f'below `if __name__ == "__main__":`{user_code_location(end)}'
         ) from None
     value = getattr(module, class_name, None)
     today = class_successor(name)

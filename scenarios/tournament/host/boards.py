@@ -316,10 +316,14 @@ class Board:
         return pages
 
 
-def write_boards(full: Board, public: Board) -> None:
-    """Write the host's boards over all rows, and the public boards over the public share of the rows."""
+def write_boards(full: Board, public: Board, *, publish: bool = True) -> None:
+    """Write the host's boards over all rows, and the public boards over the public share of the rows.
+
+    Unless they are to `publish`, the public boards stay as they are.
+    """
     tournament = full.tournament
-    for folder, board, mode in ((tournament.host, full, PRIVATE), (tournament.public, public, PUBLIC)):
+    written = ((tournament.host, full, PRIVATE), *([(tournament.public, public, PUBLIC)] if publish else []))
+    for folder, board, mode in written:
         if folder == tournament.public and public.state.hidden:
             for name in PAGES:
                 (folder / name).unlink(missing_ok=True)
@@ -566,11 +570,12 @@ def written(value: float | None) -> str:
 
 @dataclass(frozen=True)
 class Boards:
-    """What was written: the board of all rows, the public one, and which teams got no report and why."""
+    """What was written: boards of all rows and, if it is time, public ones; which teams got no report and why."""
 
     full: Board
     public: Board
     warnings: list[str]
+    published: bool = True
 
     @property
     def secret(self) -> bool:
@@ -617,10 +622,13 @@ def write_all(tournament: Tournament, phase: Phase, results: Mapping[float, Sequ
     refuse(state.phase is not phase, "the phase has changed meanwhile; scores are computed again", PhaseChangedError)
     by_share = {share: Board(state, scored, share) for share, scored in results.items()}
     full, public = by_share[1.0], by_share[min(by_share)]
-    write_boards(full, public)
-    warnings = write_reports(public)
-    write_host_report(full, datetime.now(UTC))
-    return Boards(full, public, warnings)
+    now = datetime.now(UTC)
+    publish = state.hidden or state.publishes(tournament.published_standings, now, partial=public.partial)
+    write_boards(full, public, publish=publish)
+    # Reports tell of attacks, too.
+    warnings = write_reports(public) if publish else []
+    write_host_report(full, now)
+    return Boards(full, public, warnings, publish)
 
 
 def score_all(

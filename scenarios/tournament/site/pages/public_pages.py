@@ -245,7 +245,7 @@ def what_counts_now(state: SiteState, board: PublicBoard) -> str:
         goes_on = f"{SCORING_GOES_ON} " if board.partial else ""
         return (
             f"{goes_on}Standings so far: until the tournament closes, a secret share of each table's rows counts, and "
-            "membership does not."
+            f"membership does not. {state.tournament.settings.publication}".rstrip()
         )
     closings = [entry.time for entry in state.entries if entry.details.get("to") == str(Phase.CLOSED)]
     closed = datetime.fromisoformat(closings[-1]).timestamp()
