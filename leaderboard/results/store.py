@@ -79,10 +79,7 @@ KEY = _NAMES.index("key")
 def row_of(result: Result) -> dict[str, Any]:
     """A result as values of `results_table`'s columns.
 
-    Raises
-    ------
-    ValueError
-        If a number among parameters or values is not finite.
+    Raises ValueError if a number among parameters or values is not finite.
     """
     row = {name: getattr(result, name) for name in RESULT_COLUMNS}
     row["scores"] = {goal: asdict(score) for goal, score in result.scores.items()}
@@ -99,10 +96,8 @@ def row_of(result: Result) -> dict[str, Any]:
 def result_of(row: Sequence[Any]) -> Result:
     """The result of a row of `results_table`.
 
-    Raises
-    ------
-    ValueError
-        If the row was changed by others: text that is no JSON, a value of another type, a number that is not finite.
+    Raises ValueError if the row was changed by others: text that is no JSON, a value of another type, a number that is
+    not finite.
     """
     fields = dict(zip(_NAMES, row, strict=True))
     number = fields.pop("id")
@@ -162,10 +157,7 @@ def _finite(text: str) -> float:
 def document_content(name: str, text: str) -> dict[str, Any]:
     """Content of a stored document, a JSON object.
 
-    Raises
-    ------
-    ValueError
-        If the document was changed by others.
+    Raises ValueError if the document was changed by others.
     """
     try:
         return dict(json.loads(text))
