@@ -13,7 +13,7 @@ from attacks.base import Attack, Knowledge, RankedAnswers, applicable, common_co
 from attacks.linkage.blocks.auction import EMPTY, auction
 from attacks.linkage.blocks.blocking_pass import BlockingPass, BlockingPlan, blocking_plan, members, search_column
 from attacks.linkage.blocks.pair_scores import ColumnScore, column_scores, total_scores
-from attacks.linkage.blocks.run_coded_column import RunCodedColumn, run_coded_column
+from attacks.linkage.blocks.run_coded_column import RunCodedColumn, run_coded_column, with_text_errors
 from attacks.linkage.blocks.sampled_learning import NOBODY, LearnedModels, among_all, finite_log_sum, learned_models
 from attacks.linkage.channel_factors import at_pairs
 from attacks.linkage.expectation_maximization_linkage import SEVERAL, ExpectationMaximizationLinkage
@@ -269,6 +269,7 @@ class BlockedLinkage(Attack):
         columns = [
             run_coded_column(name, release.frame[name], knowledge.candidates[name], domains[name]) for name in names
         ]
+        columns = with_text_errors(columns, domains)
         learned = learned_models(columns, rng)
         asked, near, notes = self._searched(columns, learned, rng)
         if release.channel is not None:
