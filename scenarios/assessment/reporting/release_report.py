@@ -93,7 +93,7 @@ def refuse_false_promise(
     for check in _checks(promised, evaluation, several):
         refuse(
             not check.kept,
-            f"--defense: {name} promises {check.part} = {exact(check.promised)}, but the release has "
+            f"--defense: {name} guarantees {check.part} = {exact(check.promised)}, but the release has "
             f"{check.part} = {exact(check.measured)}: it was not made so",
         )
 
@@ -475,7 +475,7 @@ def _guarantee(content: ReportContent) -> Section:
         words = ["None is known of a finished file. --defense names the method that made it, for its promise."]
     else:
         rows = RowsOfPeople.of(content.measured.setting.dataset.records)
-        words = [f"{content.promised_by} promises: {content.promised}.", unchecked(content)]
+        words = [f"{content.promised_by} guarantees: {content.promised}.", unchecked(content)]
         words += promise_words(content.promised, rows)
     return Section("Guarantee", tuple(filter(None, words)))
 
