@@ -20,14 +20,12 @@ from scenarios.assessment.choosing.column_costs import amount, column_costs
 from scenarios.assessment.evaluation.control_people import control_warnings, refuse_control_in_release
 from scenarios.assessment.evaluation.control_size import trials_needed
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, most_asked
+from scenarios.assessment.evaluation.finished_classes import FinishedClasses, class_report, released_classes
 from scenarios.assessment.evaluation.posed_questions import (
     FEWEST_RIGHT,
-    FinishedClasses,
     ReleaseEvaluation,
-    class_report,
     evaluate,
     most_targets,
-    released_classes,
 )
 from scenarios.assessment.evaluation.row_origin import (
     RowOrigin,
