@@ -11,7 +11,7 @@ from defenses.base import Guarantee
 from leaderboard import FailureLog, Result, Store
 from leaderboard.results.result import FAILURES
 from metrics.columns import one_line
-from scenarios.running.methods import check_declarations, defined_at, foreign_place, is_project_module
+from scenarios.running.methods import check_declarations, defined_at, is_project_module, user_code_location
 from scenarios.running.plan import NamedMethod, Plan
 from scenarios.running.units import Catalogue, Unit
 from scenarios.running.workers import LocalProcesses, signal_of
@@ -105,10 +105,10 @@ def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
             entry.method.check(secret.records)
             guarantee = entry.method.guarantee(secret.records)
         except ValueError as error:
-            raise ValueError(f"{entry.name}: {error}{foreign_place(error)}") from None
+            raise ValueError(f"{entry.name}: {error}{user_code_location(error)}") from None
         except (Exception, SystemExit) as error:
             raise ValueError(
-                f"{entry.name}: {type(error).__name__}: {one_line(error)}{foreign_place(error)}"
+                f"{entry.name}: {type(error).__name__}: {one_line(error)}{user_code_location(error)}"
             ) from error
         if not isinstance(guarantee, Guarantee):
             raise ValueError(

@@ -20,7 +20,7 @@ from metrics.columns import one_line
 from metrics.estimate import Estimate
 from metrics.score import Score
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, MeasuredAttack
-from scenarios.assessment.evaluation.posed_questions import RELEASED_UTILITY, ReleaseEvaluation, evaluate
+from scenarios.assessment.evaluation.posed_questions import KNOWN, RELEASED_UTILITY, ReleaseEvaluation, evaluate
 from scenarios.assessment.evaluation.row_origin import CopiedRecords
 from scenarios.running.methods.fingerprint import closure, digest, versions
 from scenarios.running.plan import NamedMethod, guarantee_on
@@ -311,7 +311,7 @@ def _board(evaluations: Sequence[ReleaseEvaluation], failed: Sequence[RankedRele
                 one.released_utility,
                 one.k,
                 min(one.l.values(), default=None),
-                "–" if worst is None else f"{worst[0].title} ({goal_words(worst[0].goal)})",
+                "–" if worst is None else f"{worst[0].title} ({goal_words(worst[0].goal)}, knows {worst[0].knows})",
                 None if worst is None else worst[1].value,
                 "–" if worst is None else f"[{number(worst[1].low)}, {number(worst[1].high)}]",
                 one.score,
@@ -322,9 +322,12 @@ def _board(evaluations: Sequence[ReleaseEvaluation], failed: Sequence[RankedRele
 
 
 def _by_goal(evaluations: Sequence[ReleaseEvaluation], goals: Sequence[str]) -> Table:
-    columns = ("release", *(goal_words(goal) for goal in goals))
-    rows = [(one.name, *(_interval(one.worst(goal)) for goal in goals)) for one in evaluations]
-    return Table("largest advantage by goal", columns, rows, digits=2, note="–: not measured, see the notes")
+    """One column for each goal and each attacker's knowledge."""
+    known = {(outcome.goal, outcome.knows): None for one in evaluations for outcome, _ in one.advantages}
+    pairs = [(goal, knows) for goal in goals for other, knows in known if other == goal]
+    columns = ("release", *(f"{goal_words(goal)}, knows {knows}" for goal, knows in pairs))
+    rows = [(one.name, *(_interval(one.worst(*pair)) for pair in pairs)) for one in evaluations]
+    return Table("largest advantage by goal", columns, rows, digits=2, note=f"{KNOWN}. –: not measured, see the notes")
 
 
 def _attacks(evaluations: Sequence[ReleaseEvaluation]) -> Table:

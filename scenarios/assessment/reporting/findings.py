@@ -339,16 +339,30 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int
             low = min(value, max(0.0, evaluation.lowest(outcome, number)))
             high = max(value, min(1.0, evaluation.highest(goal, number)))
             trials = "" if outcome.score is None else f", {counted(outcome.score.trials, 'trial')}"
+            known = {knows: max(0.0, at) for knows, at in evaluation.by_knowledge(goal).items()}
             how = f"attack {outcome.title}, who knows {outcome.knows}{trials}{_compared(outcome)}"
+            how += _of_others(known, outcome.knows)
             if outcome.nothing_told:
                 how = "the release tells nobody apart, whoever attacks"
             status = _status(low, high, threshold)
             if goal == "reidentification" and evaluation.origin == DOUBTED and status != ABOVE:
                 status, how = LITTLE, f"{how}, by told records of which many fit no better than random ones"
-            known = tuple((knows, max(0.0, at)) for knows, at in evaluation.by_knowledge(goal).items())
             yield Finding(
-                goal_title(goal), value, low, high, status, how, goal_meaning(goal), known, not outcome.nothing_told
+                goal_title(goal),
+                value,
+                low,
+                high,
+                status,
+                how,
+                goal_meaning(goal),
+                tuple(known.items()),
+                not outcome.nothing_told,
             )
+
+
+def _of_others(known: Mapping[str, float], knows: str) -> str:
+    """The risk by attackers of other knowledge than the worst one."""
+    return "".join(f"; {number(at)} for those who know {other}" for other, at in known.items() if other != knows)
 
 
 def _few(evaluation: ReleaseEvaluation, goal: str) -> Finding:

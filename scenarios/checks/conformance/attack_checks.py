@@ -33,7 +33,7 @@ from scenarios.games import (
     make_release,
     play_alone,
 )
-from scenarios.running.methods import defined_at, example, exported, foreign_place, known_goals, people
+from scenarios.running.methods import defined_at, example, exported, known_goals, people, user_code_location
 from scenarios.running.workers.differences import different_attribute
 from scenarios.tables.seeds import generator
 
@@ -358,7 +358,7 @@ def _no_common_column(method: type[Attack], stage: Stage, inputs: Callable[[], I
     except (ValueError, NotApplicable) as error:
         words = str(error)
         named = "column" in words or "quasi-identifier" in words
-        require(named, f"the error message does not mention columns: {words}{foreign_place(error)}")
+        require(named, f"the error message does not mention columns: {words}{user_code_location(error)}")
     else:
         right = "run must raise ValueError or NotApplicable naming the columns, as shared_columns of attacks does"
         raise AssertionError(f"tables without a common column are accepted; {right}{defined_at(method.run)}")

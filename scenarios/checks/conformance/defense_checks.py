@@ -26,7 +26,7 @@ from metrics.columns import Booleans, Integers
 from scenarios.checks.audits.tables import dependence, false_declaration
 from scenarios.checks.conformance.findings import Check, Prerequisite, check_memory, require
 from scenarios.checks.conformance.given_parameters import release_of
-from scenarios.running.methods import defined_at, example, foreign_place, people
+from scenarios.running.methods import defined_at, example, people, user_code_location
 from scenarios.running.workers.differences import difference, released_difference
 from scenarios.tables.seeds import generator
 
@@ -43,10 +43,7 @@ _RECURSIVE = re.compile(r"recursive \(([0-9.eE+-]+), *[0-9.]+\)")
 def check_guarantees(method: type[Defense]) -> None:
     """Measure the k, l and t that a defense guarantees on releases of 20 tables.
 
-    Raises
-    ------
-    AssertionError
-        If a release has a smaller k or l, or a larger t, than is guaranteed.
+    Raises AssertionError if a release has a smaller k or l, or a larger t, than is guaranteed.
     """
     for number in range(20):
         records = people(30 + 5 * number, generator(number, "promise"), missing=number % 3 == 0)
@@ -137,12 +134,8 @@ def check_origins(method: type[Defense]) -> None:
 
     The origins are wrong if some columns copy other records throughout and agree with the origins less. These columns
     must tell the records apart, and no column may agree with the origins better. So perturbed columns, and columns that
-    move apart from others, are not taken for wrong origins. The numbers of a frame's rows are compared, too.
-
-    Raises
-    ------
-    AssertionError
-        If an origin is wrong; names the row by its position, and the line.
+    move apart from others, are not taken for wrong origins. The numbers of a frame's rows are compared, too. Raises
+    AssertionError if an origin is wrong; names the row by its position, and the line.
     """
     records = people(RECORDS, generator(0, "origins", 2))
     release = release_of(method, records, "release")
@@ -273,7 +266,7 @@ def _releases(method: type[Defense], table: Callable[[], Microdata]) -> None:
         require(bool(message) and "\n" not in message, "the error message is not a single line")
         # A single sensitive value cannot be made diverse, so such a table may be refused.
         ordinary = len(records) >= 60 and all(len(set(records.frame[name])) > 1 for name in records.sensitive)
-        require(not ordinary, f"an ordinary table is refused: {message}{foreign_place(error)}")
+        require(not ordinary, f"an ordinary table is refused: {message}{user_code_location(error)}")
         return
     original = set(records.frame["name"].dropna())
     for name in release.frame.columns:
@@ -345,4 +338,4 @@ def _unseen(method: type[Defense]) -> None:
     try:
         release_of(method, records.with_frame(frame), "release")
     except ValueError as error:
-        require("city" in str(error), f"the error message does not name the column{foreign_place(error)}")
+        require("city" in str(error), f"the error message does not name the column{user_code_location(error)}")

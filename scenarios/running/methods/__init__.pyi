@@ -1,5 +1,5 @@
-from .code_places import defined_at as defined_at
-from .code_places import foreign_place as foreign_place
+from .source_locations import defined_at as defined_at
+from .source_locations import user_code_location as user_code_location
 from .declarations import check_constructor as check_constructor
 from .declarations import check_declarations as check_declarations
 from .declarations import check_signatures as check_signatures
@@ -15,7 +15,7 @@ from .fingerprint import sources as sources
 from .fingerprint import versions as versions
 from .invented_people import example as example
 from .invented_people import people as people
-from .loaded_code import check_loaded as check_loaded
+from .module_changes import check_loaded as check_loaded
 from .methods import build as build
 from .methods import describe as describe
 from .methods import exported as exported

@@ -24,8 +24,7 @@ from defenses.base.queries import (
     Variance,
 )
 from defenses.curators.answer_plan import GaussianAnswerNoise, LaplaceAnswerNoise
-from defenses.curators.number_plans import correlation_interval, quotient_interval
-from defenses.curators.planning import plan_of
+from defenses.curators.planning import correlation_interval, plan_of, quotient_interval
 from defenses.dp.sensitivity import rank_scores
 from metrics import CategoricalDomain, NumericDomain
 from scenarios.checks.audits.audit import Neighbours, Subject, audit
