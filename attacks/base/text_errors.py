@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.base.text_similarity import LEVELS, SPELLING, TextComparison, TextPairs, evenly
-from metrics.columns import Array, Booleans, Floats, Integers
+from metrics.columns import Array, Booleans, Floats, Integers, Integers32
 
 
 @dataclass(frozen=True)
@@ -90,18 +90,26 @@ class TextErrors:
 
     def ratios_at(self, cells: Array, values: Array) -> Floats:
         """`ratio` of cells and values, which are broadcast; 0 where they are equal or different."""
-        known = self.pairs.cell * self.share.size + self.pairs.value
         wanted = np.asarray(cells, dtype=np.int64) * self.share.size + values
-        place = np.minimum(np.searchsorted(known, wanted), known.size - 1)
-        return np.where(known[place] == wanted, self.ratio[place], 0.0)
+        place = np.minimum(np.searchsorted(self._places, wanted), self._places.size - 1)
+        return np.where(self._places[place] == wanted, self.ratio[place], 0.0)
+
+    @cached_property
+    def _places(self) -> Integers:
+        """Place of each pair in a table of cells and values, ascending, shape (pairs,)."""
+        return self.pairs.cell * self.share.size + self.pairs.value
+
+    def of_cells(self, cells: Integers) -> tuple[Integers, Integers]:
+        """Pairs of some cells: the place of the cell among these, and the number of the pair, shape (found,)."""
+        low, high = (np.searchsorted(self.pairs.cell, cells, side) for side in ("left", "right"))
+        place = np.repeat(np.arange(cells.size), high - low)
+        return place, np.arange(place.size) + np.repeat(high - np.cumsum(high - low), high - low)
 
     def ratio_table(self, cells: Integers) -> Floats:
         """`ratio` of some cells and all values, shape (cells, values); 0 where they are equal or different."""
-        low, high = (np.searchsorted(self.pairs.cell, cells, side) for side in ("left", "right"))
-        row = np.repeat(np.arange(cells.size), high - low)
-        pair = np.arange(row.size) + np.repeat(low - (np.cumsum(high - low) - (high - low)), high - low)
         table = np.zeros((cells.size, self.share.size))
-        table[row, self.pairs.value[pair]] = self.ratio[pair]
+        place, pair = self.of_cells(cells)
+        table[place, self.pairs.value[pair]] = self.ratio[pair]
         return table
 
 
@@ -119,8 +127,8 @@ class TextSides:
 
     cells: Sequence[str]
     values: Sequence[str]
-    cell_codes: Integers
-    value_codes: Integers
+    cell_codes: Integers32 | Integers
+    value_codes: Integers32 | Integers
 
 
 # Released rows whose nearest candidates show whether a column has typing errors, and the largest number of pairs.
@@ -131,11 +139,11 @@ ROWS, PAIRS = 400, 2**24
 DEVIATIONS, ADDED = 4.0, 1.0
 # Pairs that each level counts for beforehand.
 PRIOR = 0.5
-TIE = 1e-9
+TIE = 1e-5
 
 
 def text_errors(
-    columns: Sequence[TextSides | None], distance: Callable[[int, Integers], Floats]
+    columns: Sequence[TextSides | None], distance: Callable[[int, Integers], Array]
 ) -> list[TextErrors | None]:
     """Typing errors of each column; None where a column is no text or its nearly equal texts tell nothing.
 
@@ -155,7 +163,7 @@ def text_errors(
 
 
 def _errors(
-    number: int, columns: Sequence[TextSides | None], distance: Callable[[int, Integers], Floats]
+    number: int, columns: Sequence[TextSides | None], distance: Callable[[int, Integers], Array]
 ) -> TextErrors | None:
     column = columns[number]
     if column is None:
@@ -173,7 +181,10 @@ def _errors(
     levels = np.full((cells.size, len(column.values)), LEVELS, dtype=np.int8)
     levels[np.searchsorted(cells, some.cell), some.value] = some.level
     if len(columns) > 1:
-        others = np.sum([distance(other, rows) for other in range(len(columns)) if other != number], axis=0)
+        others = np.zeros((rows.size, column.value_codes.size), dtype=np.float32)
+        for other in range(len(columns)):
+            if other != number:
+                others += distance(other, rows)
         near = others <= others.min(axis=1, keepdims=True) + TIE
         of_pairs, near = levels[of_row][:, column.value_codes], near / near.sum(axis=1, keepdims=True)
         found = np.stack([(near * (of_pairs == level)).sum(axis=1) for level in range(LEVELS)])

@@ -114,11 +114,8 @@ see `covariance_of`; the sensitivity is at least R^2 / (2 n)). All three are bel
 def bounds(records: Microdata, column: str) -> tuple[float, float]:
     """Public bounds of a column.
 
-    Raises
-    ------
-    ValueError
-        If its domain is categorical, so wide that noise for it cannot be drawn, or narrower than `FEWEST_STEPS` steps
-        of its numbers. Bounds may be equal.
+    Raises ValueError if its domain is categorical, so wide that noise for it cannot be drawn, or narrower than
+    `FEWEST_STEPS` steps of its numbers. Bounds may be equal.
     """
     domain = records.domains[column]
     if isinstance(domain, CategoricalDomain):
@@ -156,12 +153,8 @@ def centred(records: Microdata, column: str) -> tuple[float, tuple[float, float]
 def public_size(query: Query, records: Microdata, neighbours: str) -> int | None:
     """Number of selected records, or None where it is not public.
 
-    It is public where records are replaced in place and the query has no condition.
-
-    Raises
-    ------
-    ValueError
-        If it is public and 0.
+    It is public where records are replaced in place and the query has no condition. Raises ValueError if it is public
+    and 0.
     """
     if neighbours != "replace" or query.where:
         return None

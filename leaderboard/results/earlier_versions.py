@@ -74,10 +74,7 @@ class Dependencies:
 def dependencies(result: Result, text: str) -> Dependencies:
     """What a result depends on, from the document of its parts.
 
-    Raises
-    ------
-    ValueError
-        If the document was changed by others.
+    Raises ValueError if the document was changed by others.
     """
     content = document_content(result.parts, text)
     found: dict[str, Dependency] = {

@@ -309,10 +309,7 @@ def echo_board(text: str) -> None:
 def check_page(path: Path | None, option: str = "--html") -> None:
     """Refuse a file of an option that cannot be written, before the work that fills it.
 
-    Raises
-    ------
-    ValueError
-        If the file exists and may not be written, or its folder does not exist or takes no new file.
+    Raises ValueError if the file exists and may not be written, or its folder does not exist or takes no new file.
     """
     if path is None:
         return
@@ -348,10 +345,7 @@ def write_page(
 ) -> None:
     """Write the board, what the guarantees cover, and what is left out as an HTML page.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
+    Raises OSError if the file cannot be written.
     """
     from scenarios.running.boards.board_result import board_page
 
@@ -480,10 +474,7 @@ REPORT_OPTIONS = (
 def check_goals(bounds: Mapping[str | None, float], plans: Sequence[Plan]) -> None:
     """Refuse a bound on a goal that is neither well known nor a goal of a plan's games or attacks.
 
-    Raises
-    ------
-    ValueError
-        If there is such a bound.
+    Raises ValueError if there is such a bound.
     """
     from scenarios.running.methods.declarations import check_goal_names
 

@@ -167,10 +167,7 @@ def _show(title: str, value: object, cost: Mapping[str, Any], form: str) -> None
 def _column(text: str, key: str | None) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """A column given as FILE:COLUMN, and the key column of its file.
 
-    Raises
-    ------
-    ValueError
-        If the text has no colon, the file cannot be read, or lacks a column.
+    Raises ValueError if the text has no colon, the file cannot be read, or lacks a column.
     """
     from scenarios.tables import input_path, load_table
 

@@ -163,10 +163,7 @@ def invite(
 def _server_extra() -> Iterator[None]:
     """Say which extra is missing.
 
-    Raises
-    ------
-    ValueError
-        If a package of the server is not installed.
+    Raises ValueError if a package of the server is not installed.
     """
     try:
         yield

@@ -48,10 +48,7 @@ from scenarios.tables import (
 def read_questions(table: Mapping[str, Any]) -> list[Question]:
     """Questions of a game's table under ``question``: a name or a table with ``use``, or a list of them.
 
-    Raises
-    ------
-    ValueError
-        If there is none, or a name or a parameter is wrong.
+    Raises ValueError if there is none, or a name or a parameter is wrong.
     """
     given = table.get("question", [])
     questions = [_question(one) for one in (given if isinstance(given, list) else [given])]
@@ -382,10 +379,7 @@ def read_plans(
 def plan_from_tables(path: Path, tables: dict[str, Any], dataset: Dataset) -> Plan:
     """The plan of a scenario file's tables, which a caller may have changed, on one data set.
 
-    Raises
-    ------
-    ValueError
-        If a table or key is wrong; the message names file, table and key.
+    Raises ValueError if a table or key is wrong; the message names file, table and key.
     """
     file = validated(path, tables, _BoardFile)
     return _plan(path, file, f"{file.scenario.name} on {dataset.name}", dataset)

@@ -131,10 +131,7 @@ class LossProblem:
     def data(self) -> tuple[Floats, Integers, Encoding]:
         """Features and classes of all records, and the encoding.
 
-        Raises
-        ------
-        ValueError
-            If the data set has too few records.
+        Raises ValueError if the data set has too few records.
         """
         from scenarios.datasets import load
 

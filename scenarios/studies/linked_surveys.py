@@ -50,10 +50,7 @@ class SurveysResult:
 def linked_population(dataset: str, columns: Sequence[str], persons: int) -> Microdata:
     """The columns of a shipped data set.
 
-    Raises
-    ------
-    ValueError
-        If there is no such data set or column, or fewer people without a missing value.
+    Raises ValueError if there is no such data set or column, or fewer people without a missing value.
     """
     records = shipped_records(dataset, columns)
     frame = records.frame[list(columns)].dropna().reset_index(drop=True)

@@ -113,10 +113,7 @@ class CaseResult:
 def measure_case(case: PramCase, ks: Sequence[int], plays: int, rng: Generator) -> CaseResult:
     """Release a histogram `plays` times by both methods for each k.
 
-    Raises
-    ------
-    ValueError
-        If a k exceeds the number of records.
+    Raises ValueError if a k exceeds the number of records.
     """
     counts, total = case.counts, int(case.counts.sum())
     levels = []

@@ -49,10 +49,7 @@ def written(value: Any) -> str:
 def read(text: str) -> Any:
     """Value of a text that `written` made.
 
-    Raises
-    ------
-    ValueError
-        If `written` did not make this text.
+    Raises ValueError if `written` did not make this text.
     """
     try:
         return _value(json.loads(text))
@@ -178,12 +175,8 @@ class RecordedMeasurements:
     ) -> Value:
         """Return the stored value of a measurement, or make and store it.
 
-        Raises
-        ------
-        MeasurementFailed
-            If the measurement raises an exception other than a ValueError; the failure is stored.
-        ValueError
-            If the measurement refuses its input.
+        Raises MeasurementFailed if the measurement raises an exception other than a ValueError; the failure is stored.
+        Raises ValueError if the measurement refuses its input.
         """
         documents = self._documents(subject, settings)
         parts = next(iter(documents))

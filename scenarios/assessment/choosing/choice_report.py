@@ -22,7 +22,8 @@ from scenarios.assessment.choosing.choice import BASELINE, Choice, Finalist
 from scenarios.assessment.choosing.column_costs import column_costs
 from scenarios.assessment.choosing.goals import REAL_ROWS, SYNTHETIC, is_of
 from scenarios.assessment.choosing.halving import ERROR, front
-from scenarios.assessment.reporting.findings import class_findings
+from scenarios.assessment.evaluation.row_origin import holding_share
+from scenarios.assessment.reporting.findings import LITTLE, class_findings
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.note import Note
@@ -100,8 +101,12 @@ class WholeTable:
             told = several is not None and bool((release.origin >= 0).all())
             people = person_numbers(records)[release.origin] if told else None
             person = None if several is None else several.person
-            found = class_findings(frame, released, sensitive, self.bound, counts=True, people=people, person=person)
-            classes = {finding.title: finding.value for finding in found}
+            domains = {name: records.domain(name) for name in released}
+            holding = holding_share(frame[released], records.frame, domains, release.origin)
+            found = class_findings(
+                frame, released, sensitive, self.bound, counts=True, people=people, person=person, holding=holding
+            )
+            classes = {finding.title: finding.value for finding in found if finding.status != LITTLE}
         numbers: dict[str, Domain] = {name: records.domain(name) for name in frame.columns if dates(name) is None}
         costs = column_costs(records, release, self.dataset.written.date_units)
         cells = counted_cells(frame, numbers)

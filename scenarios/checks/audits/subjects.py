@@ -228,12 +228,8 @@ def _of_protocol(protocol: FrequencyOracle) -> Subject:
 
     The features are the log-likelihoods of the two values, as the protocol computes them, and parts of the raw report.
     The likelihoods reduce a long report to what matters. The raw parts do not rely on the protocol's own computation.
-    They are single numbers, or the two values' entries of rows of bits or numbers.
-
-    Raises
-    ------
-    ValueError
-        If the protocol has more than `LARGEST_DOMAIN` values.
+    They are single numbers, or the two values' entries of rows of bits or numbers. Raises ValueError if the protocol
+    has more than `LARGEST_DOMAIN` values.
     """
     _check_domain(protocol)
     return _subject(
@@ -254,10 +250,7 @@ subject.register(GraphCurator, of_graph_curator)
 def _of_longitudinal(protocol: LongitudinalUnaryEncoding) -> Subject:
     """Reports of either value of each of `value_pairs` in 20 rounds: in how many rounds either bit is set.
 
-    Raises
-    ------
-    ValueError
-        If the protocol has more than `LARGEST_DOMAIN` values.
+    Raises ValueError if the protocol has more than `LARGEST_DOMAIN` values.
     """
     _check_domain(protocol)
     return _subject(

@@ -43,10 +43,7 @@ _RECURSIVE = re.compile(r"recursive \(([0-9.eE+-]+), *[0-9.]+\)")
 def check_guarantees(method: type[Defense]) -> None:
     """Measure the k, l and t that a defense guarantees on releases of 20 tables.
 
-    Raises
-    ------
-    AssertionError
-        If a release has a smaller k or l, or a larger t, than is guaranteed.
+    Raises AssertionError if a release has a smaller k or l, or a larger t, than is guaranteed.
     """
     for number in range(20):
         records = people(30 + 5 * number, generator(number, "promise"), missing=number % 3 == 0)
@@ -137,12 +134,8 @@ def check_origins(method: type[Defense]) -> None:
 
     The origins are wrong if some columns copy other records throughout and agree with the origins less. These columns
     must tell the records apart, and no column may agree with the origins better. So perturbed columns, and columns that
-    move apart from others, are not taken for wrong origins. The numbers of a frame's rows are compared, too.
-
-    Raises
-    ------
-    AssertionError
-        If an origin is wrong; names the row by its position, and the line.
+    move apart from others, are not taken for wrong origins. The numbers of a frame's rows are compared, too. Raises
+    AssertionError if an origin is wrong; names the row by its position, and the line.
     """
     records = people(RECORDS, generator(0, "origins", 2))
     release = release_of(method, records, "release")

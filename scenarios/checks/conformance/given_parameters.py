@@ -72,10 +72,7 @@ def class_of(made: Method) -> type[Method]:
 def named_class(name: str) -> type[Parametrized]:
     """The class that a name means on the command line, with the parameters that follow the name.
 
-    Raises
-    ------
-    ValueError
-        If there is no such defense or attack, or it takes no such parameters.
+    Raises ValueError if there is no such defense or attack, or it takes no such parameters.
     """
     table = written_method(name, "defenses", "attacks")
     method = find(table["use"], "defenses", "attacks")

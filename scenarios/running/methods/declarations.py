@@ -106,10 +106,7 @@ def _check_known(method: type[Parametrized], attribute: str, known: list[str]) -
 def check_signatures(method: type[Parametrized]) -> None:
     """Check that methods take the arguments with which games call them.
 
-    Raises
-    ------
-    AssertionError
-        If one does not; names the right signature, and the line.
+    Raises AssertionError if one does not; names the right signature, and the line.
     """
     contract = Attack if issubclass(method, Attack) else Defense
     for name in CALLED[contract]:
@@ -123,10 +120,7 @@ def check_signatures(method: type[Parametrized]) -> None:
 def check_constructor(method: type[Parametrized]) -> None:
     """Construct the example of a class; an error of the constructor's own passes through.
 
-    Raises
-    ------
-    AssertionError
-        If a parameter has no default, or no name of its own; names it, and the line.
+    Raises AssertionError if a parameter has no default, or no name of its own; names it, and the line.
     """
     for parameter in _parameters(method):
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -145,10 +139,7 @@ def check_constructor(method: type[Parametrized]) -> None:
 def check_stored(method: type[Parametrized]) -> None:
     """Check that the example of a class stores each parameter under its own name.
 
-    Raises
-    ------
-    AssertionError
-        If it does not; names the parameter, and the line of the constructor.
+    Raises AssertionError if it does not; names the parameter, and the line of the constructor.
     """
     instance = example(method)
     for parameter in _parameters(method):
@@ -159,10 +150,7 @@ def check_stored(method: type[Parametrized]) -> None:
 def check_storable(instance: Parametrized) -> None:
     """Check that the values of all parameters can be stored with results.
 
-    Raises
-    ------
-    ValueError
-        If one is no JSON; names the parameter, and the line of the constructor.
+    Raises ValueError if one is no JSON; names the parameter, and the line of the constructor.
     """
     for name, value in instance.get_params().items():
         try:

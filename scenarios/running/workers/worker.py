@@ -41,12 +41,8 @@ _SLACK = 1e-9
 def checked_game_scores(scores: Any) -> Scores:
     """Check an attack's scores and return them with measures as floats.
 
-    Raises
-    ------
-    TypeError
-        If a game's `score` returned something other than `Scores`, or a measure is not a number.
-    ValueError
-        If a measure is not finite; the message names it.
+    Raises TypeError if a game's `score` returned something other than `Scores`, or a measure is not a number. Raises
+    ValueError if a measure is not finite; the message names it.
     """
     require(isinstance(scores, Scores), f"a game's score must be Scores, got {type(scores).__name__}", TypeError)
     return Scores(scores.goals, checked_measures(scores.measures))
@@ -289,10 +285,7 @@ class Worker:
     def _play(self, unit: Unit) -> Iterator[TaskStep | Ending]:
         """Play the results of a unit until a method changes what it was given.
 
-        Raises
-        ------
-        ChangedInput
-            If a method has; its results have ended as errors.
+        Raises ChangedInput if a method has; its results have ended as errors.
         """
         everything = tuple(range(len(unit.results)))
         draw, failure = yield from self._drawn(0, unit.play, everything)
