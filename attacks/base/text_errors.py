@@ -25,6 +25,8 @@ class TextErrors:
         Share of each level among values that were released with an error.
     share : ndarray of float, shape (values,)
         Share of candidates with each value.
+    least : float
+        Least similarity of all pairs of the column, also where `pairs` are those of some of its cells.
     recall : float
         Estimated share of nearly equal pairs that are known; 1 where all texts were compared.
     """
@@ -32,6 +34,7 @@ class TextErrors:
     pairs: TextPairs
     rates: Floats
     share: Floats
+    least: float
     recall: float = 1.0
 
     @cached_property
@@ -84,8 +87,7 @@ class TextErrors:
         It grows linearly from 0 for one spelling to 1 for the least similarity that counts.
         """
         table = np.ones(shape)
-        least = float(self.pairs.similarity.min(initial=1.0))
-        table[self.pairs.cell, self.pairs.value] = (1 - self.pairs.similarity) / max(1 - least, 1e-6)
+        table[self.pairs.cell, self.pairs.value] = (1 - self.pairs.similarity) / max(1 - self.least, 1e-6)
         return table
 
     def ratios_at(self, cells: Array, values: Array) -> Floats:
@@ -200,7 +202,7 @@ def _errors(
         return None
     occurs = np.bincount(pairs.level, minlength=LEVELS) > 0
     rates = np.where(occurs, np.maximum(found.sum(axis=1) - chance, 0) + PRIOR, 0)
-    return TextErrors(pairs, rates / rates.sum(), share, recall)
+    return TextErrors(pairs, rates / rates.sum(), share, float(pairs.similarity.min()), recall)
 
 
 def _among_values(values: Sequence[str], levels: NDArray[np.int8]) -> tuple[Floats, Floats]:

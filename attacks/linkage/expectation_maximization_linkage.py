@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
 
 from attacks.base import Knowledge, applicable, shared_columns, shared_table
+from attacks.linkage.blocks.answers_in_blocks import answers_in_blocks
 from attacks.linkage.fitting.column_models import ColumnModels, candidate_weights, gains, marginal_log_likelihood
 from attacks.linkage.fitting.column_tables import SMALL_GRID
 from attacks.linkage.fitting.linkage_fit import fitted, refitted_by_row
+from attacks.linkage.likeliest_candidates import TABLE
 from attacks.linkage.linkage_answers import (
+    SEVERAL,
     Linkage,
     NotedAnswers,
     assignment_answers,
@@ -23,7 +26,7 @@ from attacks.linkage.linkage_answers import (
 )
 from defenses.base import MicrodataRelease
 from metrics.classes import equivalence_classes
-from metrics.columns import Floats, check_integer, check_real
+from metrics.columns import Floats, Integers, check_integer, check_real
 
 # Whether the columns of a release jointly point at candidates, and which of them do.
 
@@ -85,10 +88,6 @@ class Learned:
     several: bool
 
 
-# A note on answers.
-SEVERAL = "several released rows seem to stem from one candidate, so that each row is answered by itself"
-
-
 class ExpectationMaximizationLinkage(Linkage):
     """Linkage by expectation maximization: estimates the mechanism of each column while it matches.
 
@@ -117,6 +116,11 @@ class ExpectationMaximizationLinkage(Linkage):
     cases. Here it fits the second one. In four releases of 60 of 1,000 people, 65 % of the other people were named and
     8 % of the true ones, with a confidence of 73 %.
 
+    Stated and right shares were compared over the settings of the defenses in `arena` (500 rows each). They differ by
+    more than five points in four kinds of releases. Confidences are too high by 13 where numbers are swapped within
+    half of the ranks. They are too low by 6 to 12 where faint evidence counts as chance though some rows are found:
+    optimal matrices and randomized response of middle strength, and ranks swapped without limit.
+
     Several rows may stem from one candidate, as where rows outnumber people. Each row is then matched by itself, if
     that has the larger marginal likelihood (`attacks.linkage.linkage_answers.several_rows`). In the third data set of
     FEBRL without its number, 3,000 rows of 2,000 people, it finds 99.9 %, and one-to-one 38.8 %.
@@ -129,6 +133,8 @@ class ExpectationMaximizationLinkage(Linkage):
     Where rows are equal in groups it falls below `NearestNeighbour` (`GroupLinkage` does not). Its confidences are too
     low where most cells are suppressed (.13, not .15, under `CellSuppression` with k = 5 on bank customers) or hardly
     anything can be found.
+
+    More than five million pairs of row and candidate are searched in blocks, as `BlockedLinkage` does.
 
     Parameters
     ----------
@@ -158,6 +164,8 @@ class ExpectationMaximizationLinkage(Linkage):
         NotApplicable
             If the release has no row to learn from.
         """
+        if len(release.frame) * len(knowledge.candidates) > TABLE:
+            return answers_in_blocks(replace(release, channel=None), knowledge, rng)
         learned = self._learned(release, knowledge)
         posterior = _posterior(release, knowledge, learned)
         names = [column.name for column in shared_columns(release, knowledge)]
@@ -193,6 +201,21 @@ class ExpectationMaximizationLinkage(Linkage):
             If the release has no row to learn from.
         """
         return _posterior(release, knowledge, self._learned(release, knowledge))
+
+    def confidences(
+        self, release: MicrodataRelease, knowledge: Knowledge, rows: Integers, candidates: Integers, rng: Generator
+    ) -> Floats:
+        """Probability that rows stem from candidates, shape (pairs,); 0 for unlikely pairs among very many."""
+        if len(release.frame) * len(knowledge.candidates) <= TABLE:
+            return np.clip(self.posterior(release, knowledge, rng)[rows, candidates], 0, 1)
+        claims = self.run(release, knowledge, rng)
+        pairs, wanted = (
+            one * claims.answers + other for one, other in ((claims.target, claims.answer), (rows, candidates))
+        )
+        order = np.argsort(pairs)
+        place = np.minimum(np.searchsorted(pairs, wanted, sorter=order), pairs.size - 1)
+        stated = np.zeros(pairs.size) if claims.confidence is None else claims.confidence
+        return np.where(pairs[order[place]] == wanted, stated[order[place]], 0.0)
 
     def _learned(self, release: MicrodataRelease, knowledge: Knowledge) -> Learned:
         """What was learned, computed once for a release."""

@@ -323,7 +323,7 @@ class Store:
         text = str(place)
         try:
             url = sql.make_url(text) if "://" in text else sql.URL.create("sqlite", database=text)
-            self._name = text if "://" not in text else url.render_as_string(hide_password=True)
+            self._name = without_password(text)
             is_sqlite = url.get_backend_name() == "sqlite"
             self._engine = sql.create_engine(url, connect_args={"timeout": _PATIENCE} if is_sqlite else {})
         except ImportError as error:
@@ -542,6 +542,11 @@ class Store:
                 # Two hosts may create the tables, or record the same plan, at the same time.
                 connection.execute(sql.select(sql.func.pg_advisory_xact_lock(sql.func.hashtext(results_table.name))))
             yield connection
+
+
+def without_password(name: str) -> str:
+    """Name of a database; the password of a URL is hidden."""
+    return sql.make_url(name).render_as_string(hide_password=True) if "://" in name else name
 
 
 def _make_private(path: str) -> None:

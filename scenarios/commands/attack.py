@@ -78,13 +78,14 @@ def attack(
     pairs, drawn at random if these are not all. They compare them with all candidates, and the score is that of the
     drawn rows. --targets sets the number of rows. The default of LikelihoodAssignment is 100,000 rows or more.
 
-    BlockedLinkage answers for all rows of large tables, with or without --channel: a million rows and a million
-    candidates take minutes. It compares each row with candidates that agree in informative columns, and notes say which
-    columns these are. If no columns tell enough, it answers for a random sample of rows, and a note says so.
+    BlockedLinkage, ExpectationMaximizationLinkage and GroupLinkage answer for all rows of large tables. A million rows
+    and a million candidates take BlockedLinkage minutes, with or without --channel. It compares each row with
+    candidates that agree in informative columns, and notes say which columns these are. If no columns tell enough, it
+    answers for a random sample of rows, and a note says so.
     """
     import numpy as np
 
-    from attacks.linkage.blocked_linkage import SearchedAnswers
+    from attacks.linkage.blocks.answers_in_blocks import SearchedAnswers
     from attacks.linkage.linkage_answers import NotedAnswers
     from scenarios.tables import STANDARD, answer_table, as_csv, read_release, read_truth, refuse_existing, write_text
     from scenarios.tables.sampled_release import drawn_rows, sampled_release, sampling_notes

@@ -197,8 +197,7 @@ def answer_table(
     if claims.confidence is not None:
         confidence = claims.confidence[first]
     elif claims.targets * claims.answers <= MOST_LEARNED:
-        posterior = ExpectationMaximizationLinkage().posterior(release, knowledge, rng)
-        confidence = np.clip(posterior, 0, 1)[row, candidate]
+        confidence = ExpectationMaximizationLinkage().confidences(release, knowledge, row, candidate, rng)
     else:
         confidence = np.full(row.size, np.nan)
     return pd.DataFrame({"released_row": row, "candidate_row": candidate, "confidence": np.round(confidence, 6)})

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from name_tools import mistyped_release, named_people, released_texts, with_errors, words
 
-from attacks.base import shared_columns, shared_distance
+from attacks.base import gower_distance, shared_columns, shared_distance
 from attacks.base.text_similarity import SPELLING
+from attacks.linkage.simulated_pairs import of_rows
 from scenarios.tables.seeds import generator
 
 
@@ -98,3 +99,11 @@ def test_odd_texts_are_compared_without_error(texts):
     assert (distance >= 0).all()
     assert (distance <= 1).all()
     assert (distance.argmin(axis=1) == np.arange(4)).all()
+
+
+def test_some_rows_are_as_far_from_candidates_as_among_all_rows():
+    release, knowledge, _ = mistyped_release(60, generator(6), share=0.4)
+    columns, rows = shared_columns(release, knowledge), np.array([7, 3, 3, 40])
+    assert any(column.errors is not None for column in columns)
+    some = gower_distance([of_rows(column, rows) for column in columns])
+    assert some == pytest.approx(gower_distance(columns)[rows], abs=1e-15)

@@ -39,6 +39,10 @@ def test_sure_rows_of_one_candidate_show_that_it_has_several(of_row, several):
     assert several_rows(some, first, 4, groups) == several
 
 
+def test_equal_rows_of_a_copy_show_several_rows():
+    assert several_rows(sharp(4, [0, 0, 1, 2]), None, 4, np.array([0, 0, 1, 2]))
+
+
 @pytest.mark.parametrize("size", [2, 5, 20])
 def test_equal_rows_that_fill_the_candidates_of_their_group_are_no_sign_of_several(size):
     # As in a k-anonymous release: ten groups, whose rows may be any of the group's candidates.
@@ -96,6 +100,7 @@ ONE_TO_ONE = {
     "PRAM and noise": NOISY,
     "PRAM": RetentionReplacement(retention=0.5),
     "ranks swapped": RankSwapping(window=0.1),
+    "equal pairs": Mondrian(k=2),
     "equal groups": Mondrian(k=5),
     "means of few": Microaggregation(k=3),
     "means of many": Microaggregation(k=10),
@@ -108,7 +113,7 @@ ONE_TO_ONE = {
 @pytest.mark.parametrize("name", ONE_TO_ONE)
 def test_releases_of_one_row_a_person_are_answered_one_to_one(bank, name, decoys):
     game = CandidateFile(records=bank, decoys=decoys)
-    for number in range(3):
+    for number in range(5):
         secret = game.draw(generator(21, "draw", number))
         release = game.publish(
             ONE_TO_ONE[name].apply(secret.records, generator(21, "release", number)), generator(21, number)
