@@ -27,7 +27,7 @@ from metrics import NumericDomain, TableUtility
 from metrics.columns import Booleans, Integers, require
 from scenarios.tables.parts.files.output_files import private_folder
 from scenarios.tables.parts.files.spool import Spool
-from scenarios.tables.parts.records import LargeRecords, StoredBlock
+from scenarios.tables.parts.records import CodedValues, LargeRecords, StoredBlock
 from scenarios.tables.parts.released_blocks import InOrder, LargeRelease, released_block
 
 # Which block each row of a table draws, so that a defense can release every block by itself.
@@ -190,8 +190,8 @@ class _Releasing:
     ----------
     defense : MicrodataDefense
         The defense.
-    records : LargeRecords
-        The records, of which only roles and values are used.
+    values : CodedValues
+        What the codes of rows stand for.
     root : SeedSequence
         Root of the random generators.
     kinds : mapping of str to dtype
@@ -199,15 +199,15 @@ class _Releasing:
     """
 
     defense: MicrodataDefense
-    records: LargeRecords
+    values: CodedValues
     root: SeedSequence
     kinds: Mapping[str, np.dtype[Any]]
 
     def __call__(self, task: tuple[int, NDArray[Any]]) -> tuple[ReleasedBlock, dict[str, CellList], Guarantee]:
         """Release a block, given its number and its stored rows; its lists of cells, and its guarantee."""
         number, bucket = task
-        stored = {name: np.ascontiguousarray(bucket[f"c{i}"]) for i, name in enumerate(self.records.columns)}
-        table = self.records.records(StoredBlock(number, 0, stored))
+        stored = {name: np.ascontiguousarray(bucket[f"c{i}"]) for i, name in enumerate(self.values.values)}
+        table = self.values.records(StoredBlock(number, 0, stored))
         release = _applied(self.defense, table, self.root, number)
         origin = np.where(release.origin < 0, -1, bucket["origin"][release.origin])
         cells = {name: CellList() for name, kind in self.kinds.items() if kind.kind == "O"}
@@ -261,7 +261,7 @@ def blocked(
                 origin = np.arange(block.start, block.start + len(block))
                 spool.place(ReleasedBlock(block.number, block.columns, origin), numbers)
             filled = (task for task in enumerate(spool.permuted()) if task[1].size)
-            for block, listed, promised in in_order(_Releasing(defense, records, root, kinds), filled):
+            for block, listed, promised in in_order(_Releasing(defense, records.values, root, kinds), filled):
                 promises[block.number] = promised
                 codes = {name: cells[name].codes(listed[name].cells)[block.columns[name]] for name in cells}
                 yield replace(block, columns={**block.columns, **codes})
