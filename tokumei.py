@@ -106,10 +106,10 @@ def _code() -> int:
     except BrokenPipeError:
         code = 0
     except SystemExit as end:
-        from scenarios.running.methods.code_places import foreign_place
+        from scenarios.running.methods.source_locations import user_code_location
 
         # A method of the user's own must not end the program as if all had gone well.
-        code = _fail(_message(end)) if foreign_place(end) else end.code if isinstance(end.code, int) else 0
+        code = _fail(_message(end)) if user_code_location(end) else end.code if isinstance(end.code, int) else 0
     except Exception as error:
         # Python 3.11 wraps what is raised while a class is made, as when a package is imported.
         if isinstance(error.__cause__, KeyboardInterrupt):
@@ -137,9 +137,9 @@ def _message(error: BaseException) -> str:
 
     if isinstance(error, OSError):
         return one_line(error)
-    from scenarios.running.methods.code_places import foreign_place
+    from scenarios.running.methods.source_locations import user_code_location
 
-    return f"{type(error).__name__}: {one_line(error)}{foreign_place(error)}"
+    return f"{type(error).__name__}: {one_line(error)}{user_code_location(error)}"
 
 
 def _interrupted() -> int:

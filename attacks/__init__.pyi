@@ -20,6 +20,7 @@ from .linkage.fellegi_sunter import FellegiSunter as FellegiSunter
 from .linkage.group_linkage import GroupLinkage as GroupLinkage
 from .linkage.learned_linkage import LearnedLinkage as LearnedLinkage
 from .linkage.likelihood_assignment import LikelihoodAssignment as LikelihoodAssignment
+from .linkage.linkage_membership import LinkageMembership as LinkageMembership
 from .linkage.nearest_neighbour import NearestNeighbour as NearestNeighbour
 from .linkage.scoreboard_deanonymization import ScoreboardDeanonymization as ScoreboardDeanonymization
 from .linkage.sweeney_join import SweeneyJoin as SweeneyJoin

@@ -12,8 +12,8 @@ from .results.earlier_versions import Earlier as Earlier
 from .results.earlier_versions import Versions as Versions
 from .results.earlier_versions import earlier_sections as earlier_sections
 from .results.earlier_versions import earlier_tables as earlier_tables
-from .results.promises import Promise as Promise
-from .results.promises import stored_promises as stored_promises
+from .results.guarantees import StatedGuarantee as StatedGuarantee
+from .results.guarantees import stored_guarantees as stored_guarantees
 from .results.earlier_versions import StoredBoard as StoredBoard
 from .results.earlier_versions import stored_board as stored_board
 
@@ -56,9 +56,9 @@ from .pages.latex import latex_matrix as latex_matrix
 from .pages.tables import to_markdown as to_markdown
 from .pages.tables import to_terminal as to_terminal
 from .pages.page import render_page as render_page
-from .statistics.promise_table import promises_to_markdown as promises_to_markdown
-from .statistics.promise_table import promises_to_terminal as promises_to_terminal
-from .statistics.promise_table import promise_tables as promise_tables
+from .statistics.guarantee_table import guarantees_to_markdown as guarantees_to_markdown
+from .statistics.guarantee_table import guarantees_to_terminal as guarantees_to_terminal
+from .statistics.guarantee_table import guarantee_tables as guarantee_tables
 from .pages.baseline_tables import skip_tables as skip_tables
 from .pages.baseline_tables import skips_to_markdown as skips_to_markdown
 from .pages.baseline_tables import skips_to_terminal as skips_to_terminal

@@ -180,10 +180,7 @@ def given_or_computed_classes(
 ) -> Integers:
     """Return the given classes after a check, or compute them where none are given.
 
-    Raises
-    ------
-    ValueError
-        If given classes are not one integer per row, from 0 without a gap.
+    Raises ValueError if given classes are not one integer per row, from 0 without a gap.
     """
     if classes is None:
         return equivalence_classes(frame, quasi_identifiers)
@@ -199,10 +196,7 @@ def given_or_computed_classes(
 def class_sizes(classes: Integers) -> Integers:
     """Number of rows of each class, shape (classes,).
 
-    Raises
-    ------
-    ValueError
-        If there is no row.
+    Raises ValueError if there is no row.
     """
     require(classes.size != 0, "the table has no rows and therefore no classes to measure")
     return np.bincount(classes)

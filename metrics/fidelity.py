@@ -117,13 +117,12 @@ class RangeQueries:
         return np.asarray(((table.joint @ self.second) * self.first).sum(axis=0) / table.rows)
 
 
-def query_fidelity(original: Profile, released: Profile, queries: RangeQueries) -> float:
-    """1 - mean relative error of range counts.
+def query_fidelity(truth: Floats, answer: Floats, rows: int) -> float:
+    """1 - mean relative error of the answers to range queries.
 
-    An error is relative to the true share, or to one row if that is more, and at most 1.
+    An error is relative to the true share, or to one of the original's rows if that is more, and at most 1.
     """
-    truth, answer = queries.answers(original), queries.answers(released)
-    error = np.abs(answer - truth) / np.maximum(truth, 1 / original.rows)
+    error = np.abs(answer - truth) / np.maximum(truth, 1 / rows)
     return float(1 - np.minimum(error, 1.0).mean())
 
 
@@ -178,4 +177,5 @@ def query_error(
     )
     check_comparable(original, released, domains, "queries need")
     queries = RangeQueries.random(domains, count, rng)
-    return 1 - query_fidelity(original_profile(original, domains), profile(released, domains), queries)
+    truth, answer = original_profile(original, domains), profile(released, domains)
+    return 1 - query_fidelity(queries.answers(truth), queries.answers(answer), len(original))

@@ -184,10 +184,7 @@ def _by_bin(block: Floats, codes: Integers) -> tuple[Floats, Integers]:
 def profile(released: pd.DataFrame, domains: Mapping[str, Domain]) -> CodedProfile:
     """Spread a released table over the bins of `domains`, with columns in the order of `domains`.
 
-    Raises
-    ------
-    ValueError
-        If a column is missing or a cell cannot be read; names column, row and cell.
+    Raises ValueError if a column is missing or a cell cannot be read; names column, row and cell.
     """
     for name in domains:
         require(name in released.columns, f"the released table has no column {name!r}")

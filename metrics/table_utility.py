@@ -133,6 +133,11 @@ class TableUtility:
         share = self.original.rows / self.reference.rows
         return floor, share * association_noise(self.original, self._reference_rng)
 
+    @cached_property
+    def _answers(self) -> Floats:
+        """The reference's answers to the range queries."""
+        return self.queries.answers(self.reference)
+
     @property
     def floor(self) -> dict[str, float]:
         """Best fidelity of releases without information, by component."""
@@ -236,7 +241,9 @@ MEASURES: dict[str, Callable[[TableUtility, Profile], float]] = {
     "associations": lambda utility, table: (
         relative_association_fidelity(utility.strength, table) if table.starts.size > 1 else 1.0
     ),
-    "queries": lambda utility, table: query_fidelity(utility.reference, table, utility.queries),
+    "queries": lambda utility, table: query_fidelity(
+        utility._answers, utility.queries.answers(table), utility.reference.rows
+    ),
 }
 """Fidelity of a table to the original of a utility, by component: a new one is one entry here."""
 COMPONENTS = (*MEASURES, "classifier")

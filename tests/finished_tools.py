@@ -56,7 +56,7 @@ def few_attacks(monkeypatch):
         MultivariateSinglingOut(),
         NearestRowLinkability(),
     )
-    for name, attacks in {"ATTACKS": one_of_each, "COSTLY_ROWS": (), "QUASI_ROWS": ()}.items():
+    for name, attacks in {"ATTACKS": one_of_each, "COSTLY_ROWS": ()}.items():
         monkeypatch.setattr(f"scenarios.assessment.evaluation.posed_questions.{name}", attacks)
 
 

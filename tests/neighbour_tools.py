@@ -124,7 +124,7 @@ def changed(frame, change):
 
 
 def claimants(records):
-    """Every exported defense that promises an epsilon on these records, and further settings of some of them."""
+    """Every exported defense that guarantees an epsilon on these records, and further settings of some of them."""
     defenses = {name: example(method) for name, method in exported("defenses").items()}
     prior = {"city": [1] * 7, "illness": [3, 1, 1]}
     noisy = FederatedAveraging(
@@ -149,11 +149,11 @@ def claimants(records):
             numbers="TwoPointMechanism", splitting="SMP", columns=["age", "income"]
         ),
     }
-    return {name: defense for name, defense in defenses.items() if promises(defense, records)}
+    return {name: defense for name, defense in defenses.items() if guarantees(defense, records)}
 
 
-def promises(defense, records):
-    """Whether the defense takes the records and promises an epsilon."""
+def guarantees(defense, records):
+    """Whether the defense takes the records and guarantees an epsilon."""
     try:
         defense.check(records)
         return defense.guarantee(records).epsilon is not None
@@ -194,7 +194,7 @@ def form(defense: Defense, records, seeds):
 
 
 def _table(release, records):
-    # A promise of PRAM is about the randomized columns and says that others are released as they are.
+    # A guarantee of PRAM is about the randomized columns and says that others are released as they are.
     frame = release.frame if release.channel is None else release.frame[sorted(release.channel.columns)]
     support = set()
     shape = [release.frame.shape, str(release.frame.index), *release.frame.columns]

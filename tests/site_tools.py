@@ -94,8 +94,10 @@ class Served:
 
     def __init__(self, folder, **given):
         self.clock = Clock()
+        self.seconds = 0.0
         self.folder = folder
         passwords = Passwords(PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        given = {"seconds": lambda: self.seconds, **given}
         self.site = Site(folder, processes=0, passwords=passwords, clock=self.clock, **given)
         self.app = application(self.site)
         self.played = Played(Tournament(folder))

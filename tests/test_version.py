@@ -10,6 +10,7 @@ import yaml
 from click.testing import CliRunner
 from packaging.requirements import Requirement
 from run_tools import ROOT
+from test_distribution import SUPPORTED
 
 import tokumei
 from scenarios.commands.cli import cli
@@ -69,3 +70,13 @@ def test_the_citation_agrees_with_the_project():
     assert citation["keywords"] == PROJECT["keywords"]
     assert citation["authors"] == [{"name": "The Tokumei developers"}]
     assert {"title", "abstract", "message"} <= citation.keys()
+
+
+def test_every_supported_python_is_named_alike():
+    named = [line.rpartition(" ")[2] for line in PROJECT["classifiers"] if line.startswith("Programming Language")]
+    supported = [version for version in named if "." in version]
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
+    (job,) = workflow["jobs"].values()
+    assert job["strategy"]["matrix"]["python"] == supported == list(SUPPORTED)
+    assert PROJECT["requires-python"] == f">={supported[0]}"
+    assert job["steps"][-1] == {"run": ".ci/run"}

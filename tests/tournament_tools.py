@@ -96,6 +96,7 @@ def opened(
         "anonymize_again_until": None,
         "attack_until": (START + 2 * DAY).isoformat(),
         "now": START,
+        "publish_every": None,
         **settings,
     }
     dataset = given.pop("dataset", None)

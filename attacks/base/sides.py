@@ -14,6 +14,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable, ValueClaims, applicable, disclosed_channel
+from attacks.base.text_errors import TextErrors, TextSides, text_errors
 from defenses.base import Channel, MicrodataRelease
 from defenses.base.channel_parts import ReportAmongFakes, ReportedNumber, ReportedSet
 from metrics.classes import equivalence_classes
@@ -142,12 +143,15 @@ class SharedColumn:
         Distinct values of the candidates.
     codes : ndarray of int, shape (candidates,)
         The distinct value of each candidate.
+    errors : TextErrors, optional
+        Cells and values that are nearly equal as texts, where the release has typing errors in this column.
     """
 
     name: str
     cells: Cells
     values: Array
     codes: Integers
+    errors: TextErrors | None = None
     _tables: dict[str, Array] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -309,10 +313,38 @@ def _coding(release: MicrodataRelease, knowledge: Knowledge) -> Coding:
         values.setflags(write=False)
         codes.setflags(write=False)
         columns.append(SharedColumn(name, coded, values, codes))
+    columns = with_text_errors(columns)
     coding = Coding(release.frame.copy(), knowledge.candidates.copy(), release.channel, dict(domains), tuple(columns))
     codings.append(coding)
     del codings[:-CODINGS_KEPT]
     return coding
+
+
+def with_text_errors(columns: list[SharedColumn]) -> list[SharedColumn]:
+    """Return the columns with the typing errors that the release shows; the same columns where it shows none."""
+    texts = [_texts(column) for column in columns]
+    if not any(texts):
+        return columns
+
+    def distance(number: int, rows: Integers) -> Floats:
+        own = columns[number]
+        return np.asarray(gathered(own.distance(), own.cells.codes[rows], own.codes))
+
+    errors = text_errors(texts, distance)
+    return [replace(column, errors=found) for column, found in zip(columns, errors, strict=True)]
+
+
+def _texts(column: SharedColumn) -> TextSides | None:
+    """Both sides of a column of categories as texts; None where some candidate has each plain cell, or for numbers."""
+    cells = column.cells
+    if not isinstance(cells, CategoricalCells):
+        return None
+    cell = np.where(cells.plain & ~cells.missing, cells.member.argmax(axis=1), cells.domain.size)
+    value = cells.domain.codes(column.values)
+    if np.isin(cell, [*value, cells.domain.size]).all():
+        return None
+    names = np.array([*cells.domain.categories, ""], dtype=object)
+    return TextSides(names[cell].tolist(), names[value].tolist(), cells.codes, column.codes)
 
 
 def _known_cells(released: pd.DataFrame, codings: list[Coding]) -> dict[str, Cells]:
@@ -355,7 +387,8 @@ def shared_distance(release: MicrodataRelease, knowledge: Knowledge) -> Floats:
 def gower_distance(columns: list[SharedColumn]) -> Floats:
     """Gower's distance of every released row to every candidate, shape (rows, candidates), in [0, 1].
 
-    Numbers differ by their distance over the candidates' range, categories by 0 or 1. A generalized cell is as far
+    Numbers differ by their distance over the candidates' range, categories by 0 or 1. Where a column has typing errors,
+    texts differ by how little they resemble each other (`attacks.base.text_errors`). A generalized cell is as far
     from a value as the nearest value that it covers; ``*`` is therefore at distance 0 from all. A set of numbers
     counts as the interval from its smallest to its largest number.
 
@@ -386,6 +419,8 @@ def gower_distance(columns: list[SharedColumn]) -> Floats:
 def _column_distance(column: SharedColumn) -> Floats:
     covered = column.contains()
     distance = (~covered).astype(float)
+    if column.errors is not None:
+        return np.asarray(np.minimum(distance, column.errors.distance(distance.shape)))
     if isinstance(column.cells, NumericCells):
         values = column.values.astype(float)
         low, high = _covered_ends(column.cells)

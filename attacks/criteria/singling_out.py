@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,8 @@ class MultivariateSinglingOut(Attack):
 
     A released row and some columns are drawn. The predicate requires the row's cell in categorical and generalized
     columns. In numeric columns it requires a number at least or at most the row's, away from the column's median. The
-    predicate is claimed if no other released row meets it and it was not claimed before.
+    predicate is claimed if no other released row meets it and it was not claimed before. It draws in rounds until so
+    many are claimed as are wanted, or a round claims no new one.
 
     The attack assumes only the columns' public domains. It extends `UnivariateSinglingOut` to conjunctions, which exist
     even where no single column has rare cells.
@@ -88,7 +90,7 @@ class MultivariateSinglingOut(Attack):
     predicates : int
         Number of predicates wanted, at least 1.
     tries : int
-        Number of draws for each predicate wanted, at least 1.
+        Number of draws in a round for each predicate wanted, at least 1.
 
     References
     ----------
@@ -112,7 +114,8 @@ class MultivariateSinglingOut(Attack):
             return Predicates([])
         width = min(self.columns, len(columns))
         claimed: dict[Conjunction, None] = {}
-        for _ in range(-(-self.predicates * self.tries // BATCH)):
+        batches, before = -(-self.predicates * self.tries // BATCH), 0
+        for batch in count(1):
             row = rng.integers(rows, size=BATCH)
             selected = np.argsort(rng.random((BATCH, len(columns))), axis=1)[:, :width]
             meets = np.ones((BATCH, rows), dtype=bool)
@@ -124,6 +127,10 @@ class MultivariateSinglingOut(Attack):
                 claimed[Conjunction(tuple(predicates))] = None
             if len(claimed) >= self.predicates:
                 break
+            if batch % batches == 0:
+                if len(claimed) == before:
+                    break
+                before = len(claimed)
         return Predicates(list(claimed)[: self.predicates])
 
 

@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base import Attack, Knowledge, RankedAnswers, shared_distance
+from attacks.base import Attack, Knowledge, RankedAnswers, shared_columns, shared_distance
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
-from attacks.linkage.linkage_answers import assignment_answers, distance_posterior
+from attacks.linkage.likeliest_candidates import TABLE
+from attacks.linkage.linkage_answers import NotedAnswers, assignment_answers, distance_posterior
+from attacks.linkage.sparse_matching import kept_note, nearest_candidates, sparse_answers
 from defenses.base import Microdata, MicrodataRelease
 from metrics.columns import Integers, check_real
 
@@ -23,6 +25,8 @@ class AssignmentLinkage(Attack):
     A candidate's missing value disagrees fully with a released cell that is not missing (`gower_distance`). This
     draws a row to wrong candidates. Where these are assigned to their own rows, the constraint corrects the error
     (`NearestNeighbour` has the figures).
+
+    More than five million pairs are compared in chunks, and each row is assigned among its 40 nearest candidates.
 
     Parameters
     ----------
@@ -54,6 +58,11 @@ class AssignmentLinkage(Attack):
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Assign one to one."""
+        rows, candidates = len(release.frame), len(knowledge.candidates)
+        if rows * candidates > TABLE:
+            near = nearest_candidates(shared_columns(release, knowledge), self.sharpness, rng)
+            claims = sparse_answers(near, candidates, rng)
+            return NotedAnswers(**{**vars(claims), "confidence": None}, notes=(kept_note(candidates),))
         scores = -shared_distance(release, knowledge)
         posterior = distance_posterior(release, knowledge, self.sharpness)
         return assignment_answers(scores, posterior, rng, calibrated=False)

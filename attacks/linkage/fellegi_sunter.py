@@ -49,11 +49,16 @@ class Agreement:
         return np.take(self.patterns, [self.names.index(name) for name in names], axis=1)
 
 
+# What levels of similar texts are called, from the most similar.
+LEVEL_NAMES = ("one spelling", "nearly equal", "similar")
+
+
 def compare(columns: list[SharedColumn]) -> Agreement:
     """Compare every released row with every candidate.
 
     A cell agrees with a value that it covers. Where all cells are plain, numbers are compared a second time by public
-    bins. Equal numbers do not agree in that comparison too.
+    bins. Equal numbers do not agree in that comparison too. Where a column has typing errors, texts are compared by
+    further levels: one spelling, nearly equal, similar.
     """
     compared: list[tuple[str, str, NDArray[np.int8]]] = []
     for column in columns:
@@ -64,6 +69,11 @@ def compare(columns: list[SharedColumn]) -> Agreement:
             same_bin = domain.codes(column.cells.hull()[0])[:, None] == domain.codes(column.values)
             added = (column.expand(same_bin.view(np.int8)) - covered).ravel()
             compared.append((f"{column.name} (bins)", column.name, added))
+        if column.errors is not None:
+            levels = column.errors.levels(column.contains().shape)
+            for level in np.unique(column.errors.pairs.level).tolist():
+                agreed = column.expand((levels == level).view(np.int8)).ravel()
+                compared.append((f"{column.name} ({LEVEL_NAMES[level]})", column.name, agreed))
     names, of_columns, tables = zip(*compared, strict=True)
     return Agreement(names, of_columns, np.ascontiguousarray(np.stack(tables).T))
 
@@ -297,6 +307,11 @@ class FellegiSunter(Attack):
             weights = self._trained_weights(release, knowledge, rng)
         # A comparison that simulated releases had and this one lacks (bins of a column with intervals) is left out.
         table = weights.of_pairs(agreement).reshape(shape)
+        if self.classifier == "ecm":
+            for column in columns:
+                if column.errors is not None:
+                    count = np.bincount(column.cells.codes, minlength=column.cells.missing.size)
+                    table += column.expand(column.errors.rarity(column.contains(), count))
         return assignment_answers(table, matching_posterior(table), rng, calibrated=False)
 
     def _chosen(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.random import Generator
 from attacks.linkage.channel_factors import Factor, TableFactor, at_pairs, coded, total
 from defenses.base.channel_parts import Likelihood
 from metrics.classes import ranks_in_groups
-from metrics.columns import Floats, Integers, Integers32, Singles, group_sums
+from metrics.columns import Array, Floats, Integers, Integers32, Singles, group_sums
 
 # Candidates that each row is compared with, and how many of the likeliest are returned.
 COMPARED, DEPTH = 20_000, 40
@@ -23,6 +23,8 @@ CHUNK, BLOCK_CHUNK = 128, 10_000
 GROUPS, PASSES, SAMPLE = 24, 4, 20_000
 # The search treats log-likelihoods that differ by less as equal.
 TIE = 1e-3
+# Pairs of row and candidate up to which an attack holds a table of all of them, and pairs of one chunk beyond.
+TABLE, CHUNK_PAIRS = 5 * 10**6, 2**20
 
 
 @dataclass(frozen=True)
@@ -73,13 +75,35 @@ def _among_all(
 ) -> tuple[Integers32, Floats]:
     """Likeliest candidates, shape (rows, depth), and the log of the sum of the others' likelihoods, shape (rows,)."""
     everybody = np.arange(candidates)
-    likeliest = np.empty((rows, depth), dtype=np.int32)
-    rest_mass = np.empty(rows)
-    for start in range(0, rows, CHUNK):
-        chunk = np.arange(start, min(start + CHUNK, rows))
-        scores = _scores_without_ties(factors, chunk, everybody, rng)
-        likeliest[chunk], _, rest_mass[chunk] = set_apart(scores, depth)
-    return likeliest, rest_mass
+    near = likeliest_of_all(lambda chunk: total(factors, chunk, everybody), rows, candidates, rng, CHUNK)
+    return near.candidate[:, :depth], near.elsewhere
+
+
+def likeliest_of_all(
+    scores: Callable[[Integers], Array], rows: int, candidates: int, rng: Generator, step: int | None = None
+) -> LikeliestCandidates:
+    """Compare every row with all candidates, chunk by chunk, and keep its likeliest ones.
+
+    Parameters
+    ----------
+    scores : callable
+        Log-likelihood of the rows at some positions under each candidate, shape (chunk, candidates).
+    rows, candidates : int
+        Number of released rows and of candidates.
+    rng : Generator
+        Breaks ties.
+    step : int, optional
+        Rows of one chunk; by default so many that they make a million pairs.
+    """
+    depth = min(DEPTH, candidates)
+    likeliest, elsewhere = np.empty((rows, depth), dtype=np.int32), np.empty(rows)
+    score = np.empty((rows, depth))
+    step = step or max(1, CHUNK_PAIRS // candidates)
+    for start in range(0, rows, step):
+        chunk = np.arange(start, min(start + step, rows))
+        table = _without_ties(scores(chunk).astype(np.float32, copy=False), rng)
+        likeliest[chunk], score[chunk], elsewhere[chunk] = set_apart(table, depth)
+    return LikeliestCandidates(likeliest, score, elsewhere)
 
 
 def _in_best_blocks(
@@ -127,7 +151,10 @@ def _scores_without_ties(factors: Sequence[Factor], rows: Integers, candidates: 
 
     Without random ties, all rows would get the same ones of many equal candidates.
     """
-    scores = total(factors, rows, candidates)
+    return _without_ties(total(factors, rows, candidates), rng)
+
+
+def _without_ties(scores: Singles, rng: Generator) -> Singles:
     scores += TIE * rng.random(scores.shape, dtype=np.float32)
     return scores
 

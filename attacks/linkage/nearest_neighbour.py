@@ -16,9 +16,14 @@ from attacks.base import (
     shared_columns,
     shared_distance,
 )
+from attacks.linkage.likeliest_candidates import TABLE
+from attacks.linkage.linkage_answers import NotedAnswers
+from attacks.linkage.sparse_matching import answers_of_assignment, kept_note, nearest_candidates, posterior_by_row
 from defenses.base import MicrodataRelease
 from metrics.columns import Floats, check_choice
 
+# Answers of each row.
+ANSWERS = 10
 METRICS = (
     "gower",
     *("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "dice", "euclidean", "hamming"),
@@ -69,6 +74,11 @@ class NearestNeighbour(Attack):
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Rank candidates by distance; ties are broken at random."""
+        rows, candidates = len(release.frame), len(knowledge.candidates)
+        if self.metric == "gower" and rows * candidates > TABLE:
+            near = nearest_candidates(shared_columns(release, knowledge), 1.0, rng)
+            claims = answers_of_assignment(near, None, posterior_by_row(near, candidates), ANSWERS)
+            return NotedAnswers(**{**vars(claims), "confidence": None}, notes=(kept_note(candidates),))
         if self.metric == "gower":
             distance = shared_distance(release, knowledge)
         else:

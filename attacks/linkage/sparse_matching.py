@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base import Decisions, RankedAnswers
+from attacks.base import Decisions, RankedAnswers, SharedColumn
 from attacks.linkage.blocks.auction import EMPTY
-from attacks.linkage.likeliest_candidates import LikeliestCandidates
+from attacks.linkage.likeliest_candidates import DEPTH, LikeliestCandidates, likeliest_of_all, log_sum
 from attacks.linkage.linkage_answers import SMALLEST
-from metrics.columns import Floats, Integers, scattered
+from attacks.linkage.simulated_pairs import of_rows
+from metrics.columns import Floats, Integers, Singles, scattered
 
 # Cost of leaving a row unassigned, as a loss of log-likelihood.
 LEFT_OVER = 1e4
@@ -91,6 +92,52 @@ def sparse_posterior(near: LikeliestCandidates, candidates: int, rounds: int = 1
     return posterior, members + (others / norm).sum() / candidates
 
 
+def kept_note(candidates: int) -> str:
+    """How many candidates of each row are kept of a table of pairs that is too large to hold."""
+    return (
+        f"every row was compared with all {candidates:,} candidates in chunks; the {min(DEPTH, candidates)} likeliest "
+        "of each were kept and matched"
+    )
+
+
+# Entries of a column's table over distinct cells and values that is held for all chunks.
+LARGEST_TABLE = 2**25
+
+
+def nearest_candidates(columns: list[SharedColumn], sharpness: float, rng: Generator) -> LikeliestCandidates:
+    """Candidates of the smallest Gower distance of every row, with -sharpness times the distance as log-likelihood.
+
+    Parameters
+    ----------
+    columns : list of SharedColumn
+        Both sides.
+    sharpness : float
+        Positive.
+    rng : Generator
+        Breaks ties.
+    """
+    sizes = [column.cells.missing.size * len(column.values) for column in columns]
+    tables = [
+        column.distance().astype(np.float32) if size <= LARGEST_TABLE else None
+        for column, size in zip(columns, sizes, strict=True)
+    ]
+
+    def closeness(rows: Integers) -> Singles:
+        # Candidates come first, so that whole rows of memory are gathered.
+        total: Singles = np.zeros((columns[0].codes.size, rows.size), dtype=np.float32)
+        for column, table in zip(columns, tables, strict=True):
+            if table is None:
+                part = of_rows(column, rows)
+                distance = part.distance().astype(np.float32)[part.cells.codes]
+            else:
+                distance = table[column.cells.codes[rows]]
+            total += np.take(np.ascontiguousarray(distance.T), column.codes, axis=0)
+        total *= -sharpness / len(columns)
+        return np.ascontiguousarray(total.T)
+
+    return likeliest_of_all(closeness, columns[0].cells.codes.size, columns[0].codes.size, rng)
+
+
 def sparse_answers(near: LikeliestCandidates, candidates: int, rng: Generator, depth: int = 10) -> RankedAnswers:
     """Rank each row's candidates: first the assigned one, then the others by posterior.
 
@@ -111,10 +158,20 @@ def sparse_answers(near: LikeliestCandidates, candidates: int, rng: Generator, d
     order = rng.permutation(rows)
     shuffled = LikeliestCandidates(near.candidate[order], near.log_likelihood[order], near.elsewhere[order])
     assigned = scattered(sparse_one_to_one(shuffled, candidates), order, rows)
-    return answers_of_assignment(near, assigned, candidates, depth)
+    return answers_of_assignment(near, assigned, sparse_posterior(near, candidates), depth)
 
 
-def answers_of_assignment(near: LikeliestCandidates, assigned: Integers, candidates: int, depth: int) -> RankedAnswers:
+def posterior_by_row(near: LikeliestCandidates, candidates: int) -> tuple[Floats, Floats]:
+    """`sparse_posterior` if each row's candidate is drawn by itself, so that several rows may have one."""
+    total = np.logaddexp(log_sum(near.log_likelihood), near.elsewhere)
+    posterior = np.exp(near.log_likelihood - total[:, None])
+    members = np.bincount(near.candidate.ravel(), weights=posterior.ravel(), minlength=candidates)
+    return posterior, members + np.exp(near.elsewhere - total).sum() / candidates
+
+
+def answers_of_assignment(
+    near: LikeliestCandidates, assigned: Integers | None, posterior: tuple[Floats, Floats], depth: int
+) -> RankedAnswers:
     """Rank each row's candidates: first the assigned one, then the others by posterior.
 
     If rows outnumber candidates, rows without an assigned candidate are not answered.
@@ -123,22 +180,25 @@ def answers_of_assignment(near: LikeliestCandidates, assigned: Integers, candida
     ----------
     near : LikeliestCandidates
         The candidates of each row; empty places have log-likelihoods of at most `EMPTY` and are no answers.
-    assigned : ndarray of int, shape (rows,)
-        Column of `near` with the assigned candidate; -1 for rows that are left over.
-    candidates : int
-        Number of all candidates.
+    assigned : ndarray of int, shape (rows,), or None
+        Column of `near` with the assigned candidate; -1 for rows that are left over. None if the posterior decides.
+    posterior : tuple of two ndarray of float
+        The posterior, shape (rows, depth), and its sum for each candidate, as `sparse_posterior` returns them.
     depth : int
         Number of answers for each row.
     """
-    rows = len(near.candidate)
-    posterior, members = sparse_posterior(near, candidates)
-    score = np.where(near.log_likelihood > EMPTY, posterior, -1.0)
-    matched = np.flatnonzero(assigned >= 0)
-    score[matched, assigned[matched]] += 1.0
+    probability, members = posterior
+    rows, candidates = len(probability), members.size
+    score = np.where(near.log_likelihood > EMPTY, probability, -1.0)
+    answered = np.ones(rows, dtype=bool)
+    if assigned is not None:
+        answered = (assigned >= 0) | (rows <= candidates)
+        matched = np.flatnonzero(assigned >= 0)
+        score[matched, assigned[matched]] += 1.0
     first = np.argsort(-score, axis=1, kind="stable")[:, :depth]
     score = np.take_along_axis(score, first, axis=1)
-    row, place = np.nonzero((score >= 0) & ((assigned >= 0) | (rows <= candidates))[:, None])
+    row, place = np.nonzero((score >= 0) & answered[:, None])
     column = first[row, place]
-    confidence = np.clip(posterior[row, column], 0, 1)
+    confidence = np.clip(probability[row, column], 0, 1)
     answer = near.candidate[row, column].astype(np.intp)
     return RankedAnswers(rows, candidates, row, answer, score[row, place], Decisions(members), confidence)

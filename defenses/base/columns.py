@@ -44,10 +44,8 @@ def check_columns(columns: Given) -> Given:
 def check_number_or_numbers(name: str, value: Given, columns: Any, **bounds: Any) -> Given:
     """Return a checked number for all `columns`, or a mapping of columns to numbers; bounds are those of `check_real`.
 
-    Raises
-    ------
-    ValueError
-        If a number is out of bounds, both a mapping and `columns` are given, or `columns` is no list of names.
+    Raises ValueError if a number is out of bounds, both a mapping and `columns` are given, or `columns` is no list of
+    names.
     """
     if isinstance(value, Mapping):
         require(columns is None, f"columns goes with a single {name}; a mapping of {name}s names its own columns")
@@ -91,10 +89,7 @@ def public_or_filled(records: Microdata, names: Sequence[str]) -> tuple[str, ...
 def plain_numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
     """Numbers of a column, original or released, shape (n,); NaN where missing.
 
-    Raises
-    ------
-    ValueError
-        If a cell is not a plain, finite number; names column and row (from 0).
+    Raises ValueError if a cell is not a plain, finite number; names column and row (from 0).
     """
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     refuse_rows(
@@ -110,10 +105,7 @@ def plain_numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
 def plain_codes(column: pd.Series[Any], domain: Domain) -> NDArray[np.intp]:
     """Category or public bin of each released cell, shape (n,); `domain.size` if missing.
 
-    Raises
-    ------
-    ValueError
-        If a cell is not a single category or bin of the domain; names column and row (from 0).
+    Raises ValueError if a cell is not a single category or bin of the domain; names column and row (from 0).
     """
     if isinstance(domain, NumericDomain):
         codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=True)
@@ -138,10 +130,7 @@ def plain_codes(column: pd.Series[Any], domain: Domain) -> NDArray[np.intp]:
 def category_codes(records: Microdata, name: str) -> NDArray[np.intp]:
     """Category or public bin of each record in a column, shape (n,); the size of the domain if missing.
 
-    Raises
-    ------
-    ValueError
-        If a value is not a number or not a category of the domain; names the column.
+    Raises ValueError if a value is not a number or not a category of the domain; names the column.
     """
     return codes_in_domain(records.frame[name], records.domain(name))
 

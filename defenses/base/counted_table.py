@@ -128,10 +128,7 @@ class CountedTable:
     def checked_columns(self, k: int, columns: Sequence[str] | None) -> tuple[str, ...]:
         """The given columns, by default the quasi-identifiers.
 
-        Raises
-        ------
-        ValueError
-            If there are fewer than `k` records, or a column is unknown.
+        Raises ValueError if there are fewer than `k` records, or a column is unknown.
         """
         check_enough(k, len(self))
         return chosen_columns(self.roles, columns, self.roles.quasi_identifiers)
@@ -226,10 +223,7 @@ class CountedDefense(MicrodataDefense):
     def recode(self, records: CountedTable) -> Recoding:
         """Release the records; nothing is drawn.
 
-        Raises
-        ------
-        ValueError
-            If the parameters do not fit the records.
+        Raises ValueError if the parameters do not fit the records.
         """
 
     def recode_large(self, records: RecordsInBlocks) -> Recoding | None:

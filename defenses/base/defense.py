@@ -85,10 +85,7 @@ class Defense(Parametrized, ABC):
 def applied(defense: Defense, records: Any, rng: Generator) -> Any:
     """What a defense releases of records.
 
-    Raises
-    ------
-    ValueError
-        If it is no release; the message names the class and what `apply` must return.
+    Raises ValueError if it is no release; the message names the class and what `apply` must return.
     """
     release = defense.apply(records, rng)
     if not isinstance(release, Release):
@@ -182,10 +179,7 @@ def rowwise_release(frame: pd.DataFrame, channel: Channel | None) -> MicrodataRe
 def numeric_columns(records: Microdata, columns: Sequence[str] | None) -> tuple[str, ...]:
     """The columns that hold values among those given, by default among the numeric quasi-identifiers.
 
-    Raises
-    ------
-    ValueError
-        If a column is not released.
+    Raises ValueError if a column is not released.
     """
     default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
     return filled(records, chosen_columns(records, columns, default))
@@ -194,10 +188,7 @@ def numeric_columns(records: Microdata, columns: Sequence[str] | None) -> tuple[
 def chosen_columns(records: Microdata, columns: Sequence[str] | None, default: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that a defense works on: the ones given, or its default.
 
-    Raises
-    ------
-    ValueError
-        If a given column does not exist or is an identifier.
+    Raises ValueError if a given column does not exist or is an identifier.
     """
     names = tuple(default if columns is None else columns)
     for name in names:

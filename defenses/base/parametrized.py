@@ -40,10 +40,7 @@ class Parametrized:
     def set_params(self, **changes: Any) -> Self:
         """Change parameters, with the checks of the constructor.
 
-        Raises
-        ------
-        ValueError
-            If a parameter is unknown or a value is refused; the object is then unchanged.
+        Raises ValueError if a parameter is unknown or a value is refused; the object is then unchanged.
         """
         names = self.parameter_names()
         refuse_any(

@@ -14,9 +14,8 @@ from numpy.random import Generator
 
 from defenses.base import Microdata
 from defenses.base.queries.query import Answer
+from defenses.dp import DiscreteLaplace, Exponential, Laplace
 from defenses.dp.exact import discrete_gaussian, fraction
-from defenses.dp.exponential import Exponential
-from defenses.dp.laplace import DiscreteLaplace, Laplace
 from defenses.dp.mechanism import check_privacy, lattice_step, on_lattice, steps_between
 from defenses.dp.sensitivity import histogram_sensitivity
 from metrics.columns import Floats, Integers64, require

@@ -46,9 +46,6 @@ class ExactSession:
     def answer(self, query: Query, epsilon: float | None = None) -> Answer:
         """Answer exactly; epsilon is ignored.
 
-        Raises
-        ------
-        ValueError
-            If the query does not fit the records.
+        Raises ValueError if the query does not fit the records.
         """
         return query.exact(self._records)

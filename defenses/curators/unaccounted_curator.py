@@ -74,10 +74,7 @@ class UnaccountedSession:
     def answer(self, query: Query, epsilon: float | None = None) -> Answer:
         """Answer a query with fresh noise of the curator's epsilon; `epsilon` is ignored.
 
-        Raises
-        ------
-        ValueError
-            If the query does not fit the public description of the records.
+        Raises ValueError if the query does not fit the public description of the records.
         """
         plan = plan_of(query, self._records, self._curator.neighbours)
         noise = LaplaceAnswerNoise(float(self._curator.epsilon), self._rng)

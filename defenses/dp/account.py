@@ -68,10 +68,8 @@ def account_path(path: str | Path) -> Path:
 def read_entries(path: Path) -> Entries:
     """Read the file of an account: TOML if its name ends in ``.toml``, otherwise JSON.
 
-    Raises
-    ------
-    ValueError
-        If the file cannot be read, holds no account, or has a second name that would keep the old costs (a hard link).
+    Raises ValueError if the file cannot be read, holds no account, or has a second name that would keep the old costs
+    (a hard link).
     """
     try:
         names = path.stat().st_nlink

@@ -162,10 +162,7 @@ class BinaryTreeStream:
     def add(self, event: int) -> int:
         """Add an event and return the noisy number of events so far.
 
-        Raises
-        ------
-        ValueError
-            If the event is no integer, or the horizon is reached; nothing is released then.
+        Raises ValueError if the event is no integer, or the horizon is reached; nothing is released then.
         """
         value = int(checked_integers([event])[0])
         require(self._time != self._mechanism.horizon, f"events: the horizon of {self._mechanism.horizon} is reached")

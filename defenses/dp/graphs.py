@@ -26,10 +26,7 @@ from metrics.columns import Given, Integers64, check_choice, check_integer, refu
 def check_edges(edges: ArrayLike, n: int) -> Integers64:
     """Return the edges as integers, shape (edges, 2), the smaller end first and in ascending order.
 
-    Raises
-    ------
-    ValueError
-        If n is not an integer of at least 1, an end is not a node, or an edge is a loop or given twice.
+    Raises ValueError if n is not an integer of at least 1, an end is not a node, or an edge is a loop or given twice.
     """
     check_integer("n", n, low=1)
     array = np.asarray(edges)
@@ -49,10 +46,7 @@ def check_edges(edges: ArrayLike, n: int) -> Integers64:
 def degrees(edges: ArrayLike, n: int) -> Integers64:
     """Return the degree of each node, shape (n,).
 
-    Raises
-    ------
-    ValueError
-        If the graph is refused.
+    Raises ValueError if the graph is refused.
     """
     return np.bincount(check_edges(edges, n).ravel(), minlength=n)
 
@@ -214,10 +208,7 @@ def release_degree_counts(
 def triangles(edges: ArrayLike, n: int) -> int:
     """Return the number of triangles: the trace of the cubed adjacency matrix, divided by 6.
 
-    Raises
-    ------
-    ValueError
-        If the graph is refused.
+    Raises ValueError if the graph is refused.
     """
     return triangles_of(check_edges(edges, n), n)
 
@@ -226,12 +217,7 @@ def triangle_count_sensitivity(n: int, level: str) -> int:
     """Sensitivity of the number of triangles: n - 2 for edges, else (n - 1)(n - 2) / 2, and at least 1.
 
     An edge lies in at most n - 2 triangles, one with each other node. A node lies in at most one with each pair of the
-    other n - 1. Complete graphs attain both.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    other n - 1. Complete graphs attain both. Raises ValueError if a parameter is refused.
     """
     check_level(level)
     check_integer("n", n, low=1)

@@ -193,10 +193,7 @@ def check_delta(delta: Given) -> Given:
 def checked_numbers(value: ArrayLike) -> Floats:
     """Return a value to be released as floats, in its own shape.
 
-    Raises
-    ------
-    ValueError
-        If it holds anything but finite numbers; the message does not contain the value.
+    Raises ValueError if it holds anything but finite numbers; the message does not contain the value.
     """
     try:
         array = np.asarray(value)
@@ -211,10 +208,7 @@ def checked_numbers(value: ArrayLike) -> Floats:
 def checked_number(value: ArrayLike, otherwise: str = "") -> Floats:
     """Return a single number to be released, shape (1,).
 
-    Raises
-    ------
-    ValueError
-        If it is NaN, infinite, or more than one number; the message ends with `otherwise`.
+    Raises ValueError if it is NaN, infinite, or more than one number; the message ends with `otherwise`.
     """
     numbers = checked_numbers(value)
     refuse(numbers.ndim, f"value must be a single number, got shape {numbers.shape}{otherwise}")
@@ -224,10 +218,7 @@ def checked_number(value: ArrayLike, otherwise: str = "") -> Floats:
 def checked_integers(value: ArrayLike) -> Integers64:
     """Return a value to be released as integers, in its own shape.
 
-    Raises
-    ------
-    ValueError
-        If it holds anything but integers below 2^61; the message does not contain the value.
+    Raises ValueError if it holds anything but integers below 2^61; the message does not contain the value.
     """
     numbers = checked_numbers(value)
     require(
@@ -280,10 +271,7 @@ class IntegerNoise(NoiseMechanism):
     def release(self, value: ArrayLike, rng: Generator) -> int | Integers64:
         """Return integers with noise; the sensitivity is that of the array as a whole.
 
-        Raises
-        ------
-        ValueError
-            If a value is not an integer.
+        Raises ValueError if a value is not an integer.
         """
         numbers = checked_integers(value)
         noisy = numbers.ravel() + self.sample(numbers.size, rng)

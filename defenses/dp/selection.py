@@ -65,10 +65,7 @@ class Selection(PureMechanism):
     def repeated(self, scores: ArrayLike, runs: int, rng: Generator) -> Integers:
         """Select in `runs` independent runs, shape (runs,). For simulations: every run costs epsilon.
 
-        Raises
-        ------
-        ValueError
-            If there is no score, one is NaN or infinite, or `runs` is not an integer of at least 1.
+        Raises ValueError if there is no score, one is NaN or infinite, or `runs` is not an integer of at least 1.
         """
         check_integer("runs", runs, low=1)
         return self._selected(checked_scores(scores), runs, rng)
@@ -129,10 +126,7 @@ class Selection(PureMechanism):
 def checked_scores(scores: ArrayLike) -> Floats:
     """Return scores as floats, shape (options,).
 
-    Raises
-    ------
-    ValueError
-        If there is none, or one is NaN or infinite.
+    Raises ValueError if there is none, or one is NaN or infinite.
     """
     values = checked_numbers(scores)
     require(

@@ -110,12 +110,7 @@ def mean_sensitivity(low: float, high: float, n: int, neighbours: str = "replace
 def maximum_sensitivity(low: float, high: float, neighbours: str = "replace") -> float:
     """Sensitivity high - low of a maximum, minimum, median or any quantile.
 
-    It is attained where all other values lie at one end.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    It is attained where all other values lie at one end. Raises ValueError if a parameter is refused.
     """
     check_bounds(low, high)
     check_neighbours(neighbours)
@@ -125,10 +120,7 @@ def maximum_sensitivity(low: float, high: float, neighbours: str = "replace") ->
 def histogram_sensitivity(neighbours: str = "replace", norm: int = 1) -> float:
     """Sensitivity of a histogram or contingency table: 1 for adding a record, 2 (L1) or sqrt 2 (L2) for replacing one.
 
-    Raises
-    ------
-    ValueError
-        If the relation is refused or the norm is neither 1 nor 2.
+    Raises ValueError if the relation is refused or the norm is neither 1 nor 2.
     """
     check_neighbours(neighbours)
     require(norm in (1, 2), f"norm must be 1 or 2, got {norm!r}")
@@ -161,13 +153,8 @@ def variance_sensitivity(low: float, high: float, n: int, neighbours: str = "rep
     """Sensitivity R^2 (n - 1) / n^2 of the variance (divided by n), R = high - low.
 
     Let d be the distance of x from the mean of the n - 1 others. Then n var = (n - 1) var' + d^2 (n - 1)/n. Replacing x
-    changes d^2 by at most R^2. Adding x changes var by ((n - 1)/n d^2 - var')/n, which lies between -R^2/(4 n) and
-    R^2 (n - 1)/n^2.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    changes d^2 by at most R^2. Adding x changes var by ((n - 1)/n d^2 - var')/n, which lies between -R^2/(4 n) and R^2
+    (n - 1)/n^2. Raises ValueError if a parameter is refused.
     """
     check_bounds(low, high)
     check_integer("n", n, low=1)
@@ -179,12 +166,7 @@ def standard_deviation_sensitivity(low: float, high: float, n: int, neighbours: 
     """Sensitivity R sqrt(n - 1) / n of the standard deviation, the root of the variance's sensitivity.
 
     It is attained where all other values are equal: sqrt(a + b) - sqrt(a) <= sqrt(b), with equality at a = 0. It is not
-    O(1/n), so that it is better to release the variance and take its root.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    O(1/n), so that it is better to release the variance and take its root. Raises ValueError if a parameter is refused.
     """
     return math.sqrt(variance_sensitivity(low, high, n, neighbours))
 
@@ -197,13 +179,8 @@ def covariance_sensitivity(
     The argument is that of the variance with the product d_A d_B for d^2. Replacing a record changes the product of its
     distances from the others' means by at most R_A R_B, because each mean divides the range. Adding it changes the
     covariance by ((n - 1)/n d_A d_B - cov')/n. Scale to the unit square, with the others' means at (a, b) and x in the
-    corner (1, 1). Then cov' >= -min(a b, (1 - a)(1 - b)), and (n - 1)/n (1 - a)(1 - b) + a b over
-    a + b <= 1 is bilinear with its largest value, (n - 1)/n, at a = b = 0.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    corner (1, 1). Then cov' >= -min(a b, (1 - a)(1 - b)), and (n - 1)/n (1 - a)(1 - b) + a b over a + b <= 1 is
+    bilinear with its largest value, (n - 1)/n, at a = b = 0. Raises ValueError if a parameter is refused.
     """
     check_bounds(*first)
     check_bounds(*second)

@@ -205,12 +205,8 @@ class SparseVectorSession:
     def above(self, value: float) -> bool:
         """Return whether a value lies above the threshold.
 
-        Raises
-        ------
-        ValueError
-            If the value is not a finite number.
-        BudgetSpent
-            If `count` earlier values were above; nothing is computed then.
+        Raises ValueError if the value is not a finite number. Raises BudgetSpent if `count` earlier values were above;
+        nothing is computed then.
         """
         from defenses.base.queries import BudgetSpent
 

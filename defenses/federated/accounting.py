@@ -136,10 +136,7 @@ def renyi_epsilon(multiplier: float, rounds: int, delta: float) -> float:
 def renyi_multiplier(epsilon: float, delta: float, rounds: int) -> float:
     """Smallest noise multiplier at which `renyi_epsilon` does not exceed epsilon, up to one part in a million.
 
-    Raises
-    ------
-    ValueError
-        If a number is out of range.
+    Raises ValueError if a number is out of range.
     """
     # The exact multiplier is a lower bound.
     low = np.sqrt(rounds) / gaussian_shift(epsilon, delta)

@@ -278,12 +278,8 @@ class Sensitivities:
         """Sensitivities of a round.
 
         Let s_i be client i's sensitivity, 2C/n_i for n_i records and one local step. The uplink has max s_i over
-        clients, or max p_i s_i under secure aggregation. The mean update has max p_i times max s_i.
-
-        Raises
-        ------
-        ValueError
-            If updates are not clipped.
+        clients, or max p_i s_i under secure aggregation. The mean update has max p_i times max s_i. Raises ValueError
+        if updates are not clipped.
         """
         if rules.clipping is None:
             raise ValueError("clipping: noise needs a bound on a record's influence; clip examples or updates")
@@ -298,10 +294,7 @@ class Sensitivities:
 def local_updates(network: Network, weights: Floats, table: _Table, rules: TrainingRules, turn: int) -> Floats:
     """Clipped updates of the given clients, shape (clients, size).
 
-    Raises
-    ------
-    ValueError
-        If a gradient is not finite; the message names client and round.
+    Raises ValueError if a gradient is not finite; the message names client and round.
     """
     total = np.zeros((table.numbers.size, network.size))
     current = weights

@@ -94,10 +94,7 @@ def noise_terms(
 ) -> Floats:
     """Factors of Theta, kappa1 and kappa0, shape (..., 3).
 
-    Raises
-    ------
-    ValueError
-        If a number is out of range.
+    Raises ValueError if a number is out of range.
     """
     turns, parties, budgets = (np.asarray(values, dtype=float) for values in (rounds, clients, epsilon))
     check_integer("records", records, low=1)

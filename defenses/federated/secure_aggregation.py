@@ -44,10 +44,8 @@ class FixedPoint:
     def encode(self, values: NDArray[np.float64], key: Words) -> Words:
         """Elements with check words, shape (clients, length + 1), of each client's numbers, shape (clients, length).
 
-        Raises
-        ------
-        AggregationError
-            If a number is not finite or exceeds the limit, or the sum of all clients could overflow the field.
+        Raises AggregationError if a number is not finite or exceeds the limit, or the sum of all clients could overflow
+        the field.
         """
         clients = len(values)
         refuse(
@@ -72,10 +70,7 @@ class FixedPoint:
     def decode(self, words: Words, key: Words, clients: int) -> NDArray[np.float64]:
         """The sum of `clients` encoded vectors, shape (length,).
 
-        Raises
-        ------
-        AggregationError
-            If the check word is wrong, or a sum exceeds the largest one that the clients can send.
+        Raises AggregationError if the check word is wrong, or a sum exceeds the largest one that the clients can send.
         """
         refuse(
             self.check_word(words[:-1], key) != words[-1],

@@ -200,10 +200,8 @@ def node_products(left: Words, right: Words, threshold: int, field: PrimeField, 
 def open_correlation(sent: Words, count: int, bits: int, threshold: int, field: PrimeField) -> float:
     """The correlation, opened from all nodes' shares of the sum of products, shape (nodes,).
 
-    Raises
-    ------
-    AggregationError
-        If the shares are inconsistent, or the result lies outside [-1, 1] by more than rounding explains.
+    Raises AggregationError if the shares are inconsistent, or the result lies outside [-1, 1] by more than rounding
+    explains.
     """
     total = shamir_rebuild(sent[:, None], range(1, len(sent) + 1), 2 * threshold, field)
     value = float(field.signed(total)[0]) / count / 4.0**bits

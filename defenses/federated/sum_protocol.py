@@ -58,10 +58,7 @@ class SumProtocol(Parametrized, ABC):
 def present(kind: str, parties: int, silent: Sequence[int]) -> NDArray[np.intp]:
     """Indices of the parties that answer, in order.
 
-    Raises
-    ------
-    ValueError
-        If `silent` names a party that does not exist.
+    Raises ValueError if `silent` names a party that does not exist.
     """
     wrong = [party for party in silent if not 0 <= party < parties]
     refuse_any(wrong, lambda party: f"there is no {kind} {party} to drop out; there are {parties}")

@@ -195,12 +195,9 @@ def make_constraints(
 ) -> tuple[Constraint, ...]:
     """Make the constraints that the parameters of a defense describe.
 
-    Raises
-    ------
-    ValueError
-        If `diversity` or `distance` is unknown, or `c` is missing, superfluous or not above 0.
-        If `l` is not an integer of at least 1 (for entropy: not a number of at least 1).
-        If `t` lies outside [0, 1], or `alpha` outside (0, 1].
+    Raises ValueError if `diversity` or `distance` is unknown, or `c` is missing, superfluous or not above 0. If `l` is
+    not an integer of at least 1 (for entropy: not a number of at least 1). If `t` lies outside [0, 1], or `alpha`
+    outside (0, 1].
     """
     require(
         diversity in ("distinct", "entropy", "recursive"),
@@ -273,11 +270,8 @@ class ConstrainsValues(Protocol):
 def sensitive_columns(records: Microdata, constraints: Sequence[Constraint]) -> tuple[SensitiveColumn, ...]:
     """Code the columns that the constraints apply to: all sensitive ones, or none if there is no constraint.
 
-    Raises
-    ------
-    ValueError
-        If there are constraints but no sensitive column, or a column has fewer values than `l`.
-        If distances are ordered and a column has a missing value, or categories without an order.
+    Raises ValueError if there are constraints but no sensitive column, or a column has fewer values than `l`. If
+    distances are ordered and a column has a missing value, or categories without an order.
     """
     if not constraints:
         return ()

@@ -229,10 +229,7 @@ def refuse_missing(column: str, absent: ArrayLike) -> None:
 def public_domain(records: Microdata, column: str, parameter: str) -> Domain:
     """Return the declared domain of a column.
 
-    Raises
-    ------
-    ValueError
-        If it is not declared; names the parameter and the column.
+    Raises ValueError if it is not declared; names the parameter and the column.
     """
     refuse(records.not_public([column]), f"{parameter}: the domain of {column!r} is read from the records; declare it")
     return records.domains[column]

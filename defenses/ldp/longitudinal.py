@@ -81,10 +81,7 @@ class LongitudinalUnaryEncoding(UnaryEncoding):
     def privatize_rounds(self, values: Integers64, rounds: int, rng: Generator) -> tuple[ReportBatch, ...]:
         """Return the reports of several rounds, all from one memory.
 
-        Raises
-        ------
-        ValueError
-            If the number of rounds is no integer of at least 1.
+        Raises ValueError if the number of rounds is no integer of at least 1.
         """
         check_integer("rounds", rounds, low=1)
         memory_rng, *report_rngs = rng.spawn(1 + rounds)
@@ -96,12 +93,8 @@ class LongitudinalUnaryEncoding(UnaryEncoding):
 
         Given a memoized bit, the number c of rounds in which it shows is binomial. With the likelihoods A of c if the
         bit is set and B if it is not, value v has the ratio (p_1 A + (1 - p_1) B)/(q_1 A + (1 - q_1) B), for its own
-        bit v. It is at most p_1/q_1 and at least (1 - p_1)/(1 - q_1), for any number of rounds.
-
-        Raises
-        ------
-        ValueError
-            If there is no round, or another protocol made the reports.
+        bit v. It is at most p_1/q_1 and at least (1 - p_1)/(1 - q_1), for any number of rounds. Raises ValueError if
+        there is no round, or another protocol made the reports.
         """
         require(rounds, "rounds are empty: there is no report")
         times_set = np.sum([self.supports(reports) for reports in rounds], axis=0)

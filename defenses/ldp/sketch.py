@@ -88,10 +88,7 @@ class Sketch(PureOracle):
     def sketch(self, reports: ReportBatch) -> Floats:
         """Sum of the debiased reports, shape (k, m).
 
-        Raises
-        ------
-        ValueError
-            If another protocol made the reports.
+        Raises ValueError if another protocol made the reports.
         """
         self.check_reports(reports)
         return self._sketch(reports)

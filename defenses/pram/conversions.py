@@ -114,12 +114,8 @@ def k_for_epsilon(epsilon: float, n: int) -> float:
 def given_epsilon(epsilon: float | None, k: float | None, n: int) -> float:
     """Epsilon as given, or derived from `k` for `n` records.
 
-    Infinity where neither is given, or where only `k` is given and there are no records.
-
-    Raises
-    ------
-    ValueError
-        If `k` exceeds the number of records.
+    Infinity where neither is given, or where only `k` is given and there are no records. Raises ValueError if `k`
+    exceeds the number of records.
     """
     if k is None or n == 0:
         return float("inf") if epsilon is None else float(epsilon)

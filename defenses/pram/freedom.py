@@ -42,10 +42,7 @@ SMALLEST_EPSILON = 0.01
 def degenerate_matrix(histogram: ArrayLike) -> Floats:
     """Matrix with every column v/N: P v = v and, as a fixed matrix, epsilon 0; it publishes the histogram itself.
 
-    Raises
-    ------
-    ValueError
-        If the histogram is refused.
+    Raises ValueError if the histogram is refused.
     """
     counts = check_histogram(histogram)
     return np.tile((counts / counts.sum())[:, None], counts.size)
@@ -92,12 +89,8 @@ def estimation_variance(protocol: ArrayLike, histogram: ArrayLike) -> float:
     """Total variance of the best linear unbiased estimate of the histogram from reports, summed over categories.
 
     For reports y with expectation Q v it is the trace of (Q' diag(1/(Q v)) Q)^-1 minus the number of records. For a
-    square matrix the estimate is Q^-1 y. Infinite where no unbiased estimate exists.
-
-    Raises
-    ------
-    ValueError
-        If an argument is refused or sizes differ.
+    square matrix the estimate is Q^-1 y. Infinite where no unbiased estimate exists. Raises ValueError if an argument
+    is refused or sizes differ.
     """
     matrix, counts = _checked(protocol, histogram)
     rows = matrix[matrix @ counts > 0]
@@ -110,10 +103,7 @@ def estimation_variance(protocol: ArrayLike, histogram: ArrayLike) -> float:
 def mutual_information(protocol: ArrayLike, histogram: ArrayLike) -> float:
     """Mutual information, in nats, between a record drawn from the histogram and its report.
 
-    Raises
-    ------
-    ValueError
-        If an argument is refused or sizes differ.
+    Raises ValueError if an argument is refused or sizes differ.
     """
     matrix, counts = _checked(protocol, histogram)
     return float(_row_information(matrix, counts / counts.sum()).sum())

@@ -43,10 +43,8 @@ def public_tables(names: Sequence[str]) -> str:
 def check_matrix(matrix: ArrayLike) -> Floats:
     """Return a transition matrix as an array.
 
-    Raises
-    ------
-    ValueError
-        If it is not a square array of probabilities, or a column does not sum to 1 (to 1e-9); names the column.
+    Raises ValueError if it is not a square array of probabilities, or a column does not sum to 1 (to 1e-9); names the
+    column.
     """
     array = np.asarray(matrix, dtype=float)
     require(
@@ -68,10 +66,8 @@ def check_matrix(matrix: ArrayLike) -> Floats:
 def check_retention(retention: ArrayLike) -> Floats:
     """Return retention probabilities as an array.
 
-    Raises
-    ------
-    ValueError
-        If they are not a vector of probabilities (names the category), or a lone category is not always kept.
+    Raises ValueError if they are not a vector of probabilities (names the category), or a lone category is not always
+    kept.
     """
     array = np.asarray(retention, dtype=float)
     require(
@@ -88,10 +84,7 @@ def check_retention(retention: ArrayLike) -> Floats:
 def check_histogram(histogram: ArrayLike) -> Floats:
     """Return a histogram as an array of floats.
 
-    Raises
-    ------
-    ValueError
-        If it is not a vector of finite, non-negative counts (names the category), or all counts are zero.
+    Raises ValueError if it is not a vector of finite, non-negative counts (names the category), or all counts are zero.
     """
     try:
         array = np.asarray(histogram, dtype=float)
@@ -124,10 +117,7 @@ def check_prior(prior: Given) -> Given:
 def prior_counts(prior: Mapping[str, ArrayLike], name: str, categories: int) -> Floats:
     """Public counts of one column of a prior, shape (categories,).
 
-    Raises
-    ------
-    ValueError
-        If the prior has another number of categories than the column.
+    Raises ValueError if the prior has another number of categories than the column.
     """
     counts = np.asarray(prior[name], dtype=float)
     require(

@@ -40,10 +40,7 @@ class Categories:
     def of(cls, records: RecordsInBlocks, name: str) -> Categories:
         """Look up the categories of a column's distinct values.
 
-        Raises
-        ------
-        ValueError
-            If a value is not in the domain; names the column.
+        Raises ValueError if a value is not in the domain; names the column.
         """
         roles, domain = records.counted, records.counted.domain(name)
         of_code = codes_in_domain(records.column(name).values, domain) if records.is_coded(name) else None

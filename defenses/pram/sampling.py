@@ -89,10 +89,7 @@ class Transitions:
     def of(cls, matrix: ArrayLike) -> Transitions:
         """Prepare a transition matrix, shape (d, d), whose columns sum to 1.
 
-        Raises
-        ------
-        ValueError
-            If it is no transition matrix.
+        Raises ValueError if it is no transition matrix.
         """
         levels = np.cumsum(check_matrix(matrix), axis=0)
         levels = np.ascontiguousarray((levels / levels[-1]).T)
@@ -126,10 +123,7 @@ class Transitions:
 def check_codes(codes: ArrayLike, d: int) -> Integers:
     """Return category codes as an array.
 
-    Raises
-    ------
-    ValueError
-        If they are not a vector of integers from 0 to d - 1; the message names the row.
+    Raises ValueError if they are not a vector of integers from 0 to d - 1; the message names the row.
     """
     array = np.asarray(codes)
     refuse(

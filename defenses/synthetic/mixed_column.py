@@ -224,10 +224,7 @@ class MixedColumn:
 def mixed_column(records: Microdata, name: str) -> MixedColumn:
     """Read a column with at least one value.
 
-    Raises
-    ------
-    ValueError
-        If a value is no finite number or no category of the domain; names the column.
+    Raises ValueError if a value is no finite number or no category of the domain; names the column.
     """
     original = records.frame[name]
     if name in records.generalized:

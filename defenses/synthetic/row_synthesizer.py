@@ -75,10 +75,7 @@ class RowSynthesizer(MicrodataDefense):
     def check(self, records: Microdata) -> None:
         """Check that the parameters fit these records.
 
-        Raises
-        ------
-        ValueError
-            If they do not; names the parameter.
+        Raises ValueError if they do not; names the parameter.
         """
         structural_zeros(records, self.structural_zeros)
         refuse(self.rows and not len(records), f"rows is {self.rows}, but there are no records to learn from")
@@ -108,12 +105,8 @@ def possible_rows(
 ) -> Mapping[str, Drawn]:
     """Draw rows, and draw those that hold a structural zero again.
 
-    The rows then follow the model's distribution given that no structural zero occurs (rejection sampling).
-
-    Raises
-    ------
-    ValueError
-        If some rows still hold a structural zero after `MOST_ROUNDS` draws.
+    The rows then follow the model's distribution given that no structural zero occurs (rejection sampling). Raises
+    ValueError if some rows still hold a structural zero after `MOST_ROUNDS` draws.
     """
     drawn = dict(zip(names, draw(count, rng), strict=True))
     for _ in range(MOST_ROUNDS):

@@ -110,11 +110,8 @@ def check_structural_zeros(zeros: Zeros) -> Zeros:
 def structural_zeros(records: Microdata, zeros: Zeros) -> tuple[StructuralZero, ...]:
     """Structural zeros with the domains of their columns.
 
-    Raises
-    ------
-    ValueError
-        If a column is not released or holds released cells, or a cell cannot be read; names the column.
-        If a cell covers no number of a declared domain, or a rule covers every row.
+    Raises ValueError if a column is not released or holds released cells, or a cell cannot be read; names the column.
+    If a cell covers no number of a declared domain, or a rule covers every row.
     """
     result = []
     for rule in zeros:

@@ -67,6 +67,7 @@ def opened(folder: Path) -> Tournament:
         attack_until=(now + timedelta(hours=5)).isoformat(),
         now=now,
         seed=SEED,
+        publish_every=None,
         titles={"nara": "奈良チーム"},
     )
     return Tournament(folder)

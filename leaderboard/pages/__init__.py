@@ -1,1 +1,5 @@
 """Tables, pages, pictures and LaTeX of boards and reports."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,8 +9,7 @@ from leaderboard.pages.exports import csv_text, json_text
 from leaderboard.pages.number_text import counted, number, range_text
 from leaderboard.pages.report import Table, report_to_markdown, report_to_terminal, table_sections
 from leaderboard.pages.tables import place_title
-from leaderboard.results.goals import goal_words
-from leaderboard.results.result import grouped_by
+from leaderboard.results import goal_words, grouped_by
 from leaderboard.statistics.pairs import Pair
 
 # Attacks that were not played because they do not apply, and why: fewer attacks flatter a defense.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from leaderboard import Exposure, Pair, Promise, Row, Success, canonical
+from leaderboard import Exposure, Pair, Row, StatedGuarantee, Success, canonical
 from leaderboard.pages.tables import COLUMNS, csv_lines
 from leaderboard.results.goals import GOALS
 
@@ -35,24 +35,24 @@ def to_csv(rows: Sequence[Row]) -> str:
     return csv_text(BOARD_COLUMNS, [{name: getattr(row, name) for name in BOARD_COLUMNS} for row in rows])
 
 
-def to_json(rows: Sequence[Row], promises: Sequence[Promise] = ()) -> str:
+def to_json(rows: Sequence[Row], guarantees: Sequence[StatedGuarantee] = ()) -> str:
     """The board as a JSON list of objects: the CSV's columns and further fields.
 
     Parameters
     ----------
     rows : sequence of Row
         Rows as returned by `rank`.
-    promises : sequence of Promise
-        What the defenses promise. If there are any, each object has the field ``coverage``: the statement and the
+    guarantees : sequence of StatedGuarantee
+        What the defenses guarantee. If there are any, each object has the field ``coverage``: the statement and the
         columns by role, or null.
     """
     names = [column.name for column in COLUMNS]
     records = [{name: getattr(row, name) for name in names} for row in rows]
-    if promises:
-        stated = {promise.setting: promise for promise in promises}
+    if guarantees:
+        by_setting = {guarantee.setting: guarantee for guarantee in guarantees}
         for row, record in zip(rows, records, strict=True):
-            promise = stated.get((row.scenario, row.defense, canonical(row.parameters)))
-            record["coverage"] = promise and {"statement": promise.statement, **promise.roles}
+            guarantee = by_setting.get((row.scenario, row.defense, canonical(row.parameters)))
+            record["coverage"] = guarantee and {"statement": guarantee.statement, **guarantee.roles}
     return json_text(records)
 
 

@@ -24,9 +24,7 @@ from leaderboard.pages.tables import (
     terminal_width,
 )
 from leaderboard.results.goals import goal_words
-from leaderboard.statistics.board import Row, by_place
-from leaderboard.statistics.pairs import Pair, Success, goals
-from leaderboard.statistics.play_bounds import plays_condition
+from leaderboard.statistics import Pair, Row, Success, by_place, goals, plays_condition
 from metrics.score import advantage
 
 # Layout of LaTeX tables: type size, line breaks in cells and turned headings, so that a table fits its line.

@@ -26,8 +26,7 @@ from leaderboard.pages.advantage_axis import (
     text_box,
 )
 from leaderboard.pages.chart import ChartLabel
-from leaderboard.statistics.exposure import BOUNDS
-from leaderboard.statistics.settings import Setting, best_within, most_useful_left_of
+from leaderboard.statistics import BOUNDS, Setting, best_within, most_useful_left_of
 
 MARKERS = ("disc", "square", "diamond", "up", "down", "ring", "frame", "rhomb", "delta", "nabla", "plus", "cross")
 """Shapes of markers in the template."""

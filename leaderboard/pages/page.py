@@ -6,7 +6,17 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from leaderboard import Earlier, Exposure, Pair, Promise, Row, earlier_tables, label, promise_tables, skip_tables
+from leaderboard import (
+    Earlier,
+    Exposure,
+    Pair,
+    Row,
+    StatedGuarantee,
+    earlier_tables,
+    guarantee_tables,
+    label,
+    skip_tables,
+)
 from leaderboard.pages.advantage_axis import SCALE_WORDS, SCALES
 from leaderboard.pages.chart import picture
 from leaderboard.pages.documents import render
@@ -25,10 +35,7 @@ from leaderboard.pages.tables import (
     rank_texts,
 )
 from leaderboard.results.goals import goal_heading, goal_meaning, goal_title, goal_words, in_order, sought
-from leaderboard.statistics.board import by_place
-from leaderboard.statistics.play_bounds import plays_condition
-from leaderboard.statistics.settings import settings_of
-from leaderboard.statistics.summary import SummaryTables, sure_note
+from leaderboard.statistics import SummaryTables, by_place, plays_condition, settings_of, sure_note
 
 _SIZES = (("wide", 880, 560, 10), ("narrow", 350, 400, 9), ("print", 510, 380, 10))
 """Size and radius of discs of the charts for wide and narrow screens, and for a line of a paper."""
@@ -43,7 +50,7 @@ def render_page(
     kinds: Mapping[str, str] | None = None,
     exposures: Sequence[Exposure] = (),
     summary: SummaryTables | None = None,
-    promises: Sequence[Promise] = (),
+    guarantees: Sequence[StatedGuarantee] = (),
     earlier: Sequence[Earlier] = (),
 ) -> str:
     """HTML page of the board, which loads no external resources.
@@ -65,8 +72,8 @@ def render_page(
         families have several settings, operating curves show them.
     summary : SummaryTables, optional
         Tables of several data sets or goals (`leaderboard.statistics.summary.summary_tables`).
-    promises : sequence of Promise
-        What the defenses promise (`leaderboard.results.promises.stored_promises`); tables say which columns that
+    guarantees : sequence of StatedGuarantee
+        What the defenses guarantee (`leaderboard.results.guarantees.stored_guarantees`); tables say which columns that
         covers.
     earlier : sequence of Earlier
         Results that the board leaves out (`leaderboard.results.earlier_versions`); tables name them.
@@ -74,7 +81,7 @@ def render_page(
     grid = grids(pairs)
     styles = curve_styles({row.defense for row in rows}, kinds)
     scenarios = sorted({row.scenario for row in rows})
-    below = (earlier_tables(earlier), promise_tables(promises), skip_tables(pairs))
+    below = (earlier_tables(earlier), guarantee_tables(guarantees), skip_tables(pairs))
     places = [
         {
             **_place(group, grid.get((scenario, variant), {}), styles, exposures),

@@ -168,10 +168,7 @@ class StandalonePicture:
     def pdf(self) -> bytes:
         """The picture as PDF, in vectors, for LaTeX.
 
-        Raises
-        ------
-        ValueError
-            If the extra `pdf` is not installed.
+        Raises ValueError if the extra `pdf` is not installed.
         """
         try:
             from weasyprint import HTML
@@ -187,12 +184,8 @@ class StandalonePicture:
     def save(self, path: str | Path, scale: float = 2.0) -> Path:
         """Write the picture as SVG, PDF or PNG, by the suffix of the path.
 
-        Raises
-        ------
-        ValueError
-            If the suffix is another one, or the extra `pdf` or `png` is missing.
-        OSError
-            If the file cannot be written.
+        Raises ValueError if the suffix is another one, or the extra `pdf` or `png` is missing. Raises OSError if the
+        file cannot be written.
         """
         path = Path(path)
         writers: dict[str, Callable[[], bytes]] = {

@@ -341,10 +341,7 @@ def keep_report(store: Store, report: StoredReport) -> None:
 def stored_reports(store: Store, scenarios: Sequence[str] = ()) -> list[StoredReport]:
     """Reports of a database by name of their scenario, all of them or those named.
 
-    Raises
-    ------
-    ValueError
-        If a report was changed by others.
+    Raises ValueError if a report was changed by others.
     """
     rows = store.rows_of(_reports, _reports.c.scenario)
     return [_report(row) for row in rows if not scenarios or row["scenario"] in scenarios]

@@ -11,11 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.pages.number_text import counted, name_parts, number, range_text
-from leaderboard.results.goals import goal_words
-from leaderboard.results.result import label
-from leaderboard.statistics.board import Row, by_place
-from leaderboard.statistics.pairs import Pair, goals
-from leaderboard.statistics.play_bounds import plays_condition
+from leaderboard.results import goal_words, label
+from leaderboard.statistics import Pair, Row, by_place, goals, plays_condition
 
 # Width of text on a terminal, where a Chinese or Japanese character takes two cells.
 

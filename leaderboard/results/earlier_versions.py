@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from leaderboard import Promise, Result, Section, Store, Table, canonical, label, stored_promises
-from leaderboard.pages.number_text import counted
-from leaderboard.pages.report import table_sections
+from leaderboard import Result, Section, StatedGuarantee, Store, Table, canonical, label, stored_guarantees
+from leaderboard.pages import counted, table_sections
 from leaderboard.results.result import grouped_by
 from leaderboard.results.setting_names import listed, settings_named
 from leaderboard.results.store import document_content
@@ -75,10 +74,7 @@ class Dependencies:
 def dependencies(result: Result, text: str) -> Dependencies:
     """What a result depends on, from the document of its parts.
 
-    Raises
-    ------
-    ValueError
-        If the document was changed by others.
+    Raises ValueError if the document was changed by others.
     """
     content = document_content(result.parts, text)
     found: dict[str, Dependency] = {
@@ -272,14 +268,14 @@ class StoredBoard:
     ----------
     results : list of Result
         Releases and trials, at most one per release and trial, each method in one version.
-    promises : list of Promise
-        What the defenses promise.
+    guarantees : list of StatedGuarantee
+        What the defenses guarantee.
     earlier : list of Earlier
         What is left out, since it is of an earlier version of a method, or of an earlier seed, data set or game.
     """
 
     results: list[Result]
-    promises: list[Promise]
+    guarantees: list[StatedGuarantee]
     earlier: list[Earlier]
 
 
@@ -319,4 +315,4 @@ def stored_board(
         and (not attacks or result.attack is None or (result.attack, result.attack_parameters_text) in attacked)
     ]
     current = versions.current(chosen)
-    return StoredBoard(current, stored_promises(store, current), versions.earlier(chosen))
+    return StoredBoard(current, stored_guarantees(store, current), versions.earlier(chosen))

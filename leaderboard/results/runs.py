@@ -11,8 +11,7 @@ from typing import Any, Literal
 import sqlalchemy as sql
 
 from leaderboard import Lines, Result, Row, Section, Series, Store, Table, canonical, label, rank
-from leaderboard.pages.line_chart import COLOURS
-from leaderboard.pages.tables import LARGEST, advantage_text, attack_text, place_title
+from leaderboard.pages import COLOURS, LARGEST, advantage_text, attack_text, place_title
 from leaderboard.results.result import grouped_by
 from leaderboard.results.setting_names import settings_named
 from metrics.columns import refuse, require

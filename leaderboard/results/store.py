@@ -79,10 +79,7 @@ KEY = _NAMES.index("key")
 def row_of(result: Result) -> dict[str, Any]:
     """A result as values of `results_table`'s columns.
 
-    Raises
-    ------
-    ValueError
-        If a number among parameters or values is not finite.
+    Raises ValueError if a number among parameters or values is not finite.
     """
     row = {name: getattr(result, name) for name in RESULT_COLUMNS}
     row["scores"] = {goal: asdict(score) for goal, score in result.scores.items()}
@@ -99,10 +96,8 @@ def row_of(result: Result) -> dict[str, Any]:
 def result_of(row: Sequence[Any]) -> Result:
     """The result of a row of `results_table`.
 
-    Raises
-    ------
-    ValueError
-        If the row was changed by others: text that is no JSON, a value of another type, a number that is not finite.
+    Raises ValueError if the row was changed by others: text that is no JSON, a value of another type, a number that is
+    not finite.
     """
     fields = dict(zip(_NAMES, row, strict=True))
     number = fields.pop("id")
@@ -162,10 +157,7 @@ def _finite(text: str) -> float:
 def document_content(name: str, text: str) -> dict[str, Any]:
     """Content of a stored document, a JSON object.
 
-    Raises
-    ------
-    ValueError
-        If the document was changed by others.
+    Raises ValueError if the document was changed by others.
     """
     try:
         return dict(json.loads(text))
@@ -331,7 +323,7 @@ class Store:
         text = str(place)
         try:
             url = sql.make_url(text) if "://" in text else sql.URL.create("sqlite", database=text)
-            self._name = text if "://" not in text else url.render_as_string(hide_password=True)
+            self._name = without_password(text)
             is_sqlite = url.get_backend_name() == "sqlite"
             self._engine = sql.create_engine(url, connect_args={"timeout": _PATIENCE} if is_sqlite else {})
         except ImportError as error:
@@ -550,6 +542,11 @@ class Store:
                 # Two hosts may create the tables, or record the same plan, at the same time.
                 connection.execute(sql.select(sql.func.pg_advisory_xact_lock(sql.func.hashtext(results_table.name))))
             yield connection
+
+
+def without_password(name: str) -> str:
+    """Name of a database; the password of a URL is hidden."""
+    return sql.make_url(name).render_as_string(hide_password=True) if "://" in name else name
 
 
 def _make_private(path: str) -> None:

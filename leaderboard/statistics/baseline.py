@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.results.goals import in_order
-from leaderboard.results.result import Result, canonical, grouped_by
-from leaderboard.results.setting_names import Setting, setting_named
+from leaderboard.results import Result, Setting, canonical, grouped_by, in_order, setting_named
 from leaderboard.statistics.pairs import by_pair
 from leaderboard.statistics.significance import JudgedDifference, corrected, plays_for, student_test
 

@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.results.goals import in_order
-from leaderboard.results.result import FAILURES, Result, label
-from leaderboard.results.setting_names import Setting, setting_named
+from leaderboard.results import FAILURES, Result, Setting, in_order, label, setting_named
 from leaderboard.statistics.pairs import (
     headlines_without,
     jackknife_deviation,

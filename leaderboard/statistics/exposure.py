@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from leaderboard.results.goals import in_order
-from leaderboard.results.result import FAILURES, Result, canonical, grouped_by
+from leaderboard.results import FAILURES, Result, canonical, grouped_by, in_order
 from leaderboard.statistics.pairs import Pair, PlacedSetting, judged, matrix, pooled_utility, variant_name
 from leaderboard.statistics.play_bounds import LEVEL, clean_plays, level_of_each, sure_upper, upper_advantage
 from metrics import Estimate
@@ -97,7 +96,7 @@ class Exposure(PlacedSetting):
     parameters : dict
         Parameters of the setting.
     guarantee : str
-        What the defense promises.
+        What the defense guarantees.
     utility : Estimate or None
         Headline utility.
     goals : dict of str to WorstAttack

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from math import ceil, comb, floor
 
 from leaderboard import Exposure, Result, Row, Success, exposures, label, matrix, rank
-from leaderboard.pages.number_text import counted, exact, number
-from leaderboard.pages.tables import place_title
-from leaderboard.results.goals import goal_words
-from leaderboard.results.result import grouped_by
+from leaderboard.pages import counted, exact, number, place_title
+from leaderboard.results import goal_words, grouped_by
 from leaderboard.statistics.exposure import BoundedAttack
 from leaderboard.statistics.pairs import PlacedSetting, judged
 from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, LEVEL, how_met, to_be_sure, upper_advantage

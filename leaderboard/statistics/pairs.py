@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.results.goals import GOALS, in_order
-from leaderboard.results.result import FAILURES, Result, canonical, grouped_by
+from leaderboard.results import FAILURES, GOALS, Result, canonical, grouped_by, in_order
 from metrics import Estimate, across_plays, advantage, pooled_true_positive_rate, wilson
 from metrics.columns import Floats, Integers
 

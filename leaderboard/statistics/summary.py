@@ -22,10 +22,8 @@ from leaderboard import (
     pooled_utility,
     utility_left,
 )
-from leaderboard.pages.number_text import counted, number
-from leaderboard.pages.tables import place_title
-from leaderboard.results.goals import goal_words, in_order
-from leaderboard.results.result import grouped_by
+from leaderboard.pages import counted, number, place_title
+from leaderboard.results import goal_words, grouped_by, in_order
 from leaderboard.statistics.exposure import useful
 from leaderboard.statistics.pairs import variant_name
 from leaderboard.statistics.play_bounds import LEVEL, clean_plays, level_of_each, plays_condition

@@ -190,10 +190,7 @@ def in_column(name: Any, error: ValueError, codes: Integers | None = None) -> Va
 def numbers_of(values: ArrayLike) -> Floats:
     """Values as numbers, shape (n,); NaN where missing.
 
-    Raises
-    ------
-    UnfitValueError
-        If a value is no number.
+    Raises UnfitValueError if a value is no number.
     """
     import pandas as pd
 

@@ -63,9 +63,11 @@ def attack(
     no probability (NearestNeighbour, AssignmentLinkage, FellegiSunter). ExpectationMaximizationLinkage then learns one
     for their answers, and a note says so.
 
-    Probabilities assume that every released row stems from a candidate. Where rows outnumber candidates, they assume
-    that every candidate has a released row. The surplus rows cannot all stem from candidates: a note then says so, and
-    no expected share of correct answers is stated.
+    Probabilities assume that every released row stems from a candidate. If several rows seem to stem from one
+    candidate, ExpectationMaximizationLinkage, GroupLinkage and BlockedLinkage answer each row by itself, and the first
+    and the last say so. Otherwise nobody has two rows. Where rows outnumber candidates, every candidate is then assumed
+    to have a released row. A note says that the surplus rows stem from nobody, and no expected share of correct
+    answers is stated.
 
     Candidates may have values that no released person has. Where the channel states a column's domain and a candidate
     lies outside it, no released row stems from that candidate; a note counts such candidates. The domain in --channel
@@ -76,16 +78,16 @@ def attack(
     pairs, drawn at random if these are not all. They compare them with all candidates, and the score is that of the
     drawn rows. --targets sets the number of rows. The default of LikelihoodAssignment is 100,000 rows or more.
 
-    BlockedLinkage answers for all rows of large tables, with or without --channel: a million rows and a million
-    candidates take minutes. It compares each row with candidates that agree in informative columns, and notes say which
-    columns these are. If no columns tell enough, it answers for a random sample of rows, and a note says so.
+    BlockedLinkage, ExpectationMaximizationLinkage and GroupLinkage answer for all rows of large tables. A million rows
+    and a million candidates take BlockedLinkage minutes, with or without --channel. It compares each row with
+    candidates that agree in informative columns, and notes say which columns these are. If no columns tell enough, it
+    answers for a random sample of rows, and a note says so.
     """
     import numpy as np
 
-    from attacks.linkage.blocked_linkage import SearchedAnswers
+    from attacks.linkage.blocks.answers_in_blocks import SearchedAnswers
     from attacks.linkage.linkage_answers import NotedAnswers
-    from scenarios.tables.linkage_files import answer_table, read_release, read_truth
-    from scenarios.tables.released import STANDARD, as_csv, refuse_existing, write_text
+    from scenarios.tables import STANDARD, answer_table, as_csv, read_release, read_truth, refuse_existing, write_text
     from scenarios.tables.sampled_release import drawn_rows, sampled_release, sampling_notes
 
     refuse_existing([output], inputs=[released, candidates, roles, channel, truth], force=force)
@@ -113,7 +115,8 @@ def attack(
             f"{assignment} states no confidence; that of ExpectationMaximizationLinkage in the same answers is written "
             "instead"
         )
-    if rows > people:
+    several = isinstance(claims, NotedAnswers) and claims.several
+    if rows > people and not several:
         assumed = "every candidate has a row" if drawn.size > people else "every drawn row stems from a candidate"
         notes.append(
             f"{rows} released rows outnumber {people} candidates: if nobody has two rows, {rows - people} or more "
@@ -121,7 +124,7 @@ def attack(
         )
     echo_each("note", notes)
     to_error = output == STANDARD
-    echo(_confidence_line(answer, drawn.size, rows, people), err=to_error)
+    echo(_confidence_line(answer, drawn.size, rows, surplus=rows > people and not several), err=to_error)
     if origin is not None:
         echo(_score_line(answer, origin, whose), err=to_error)
 
@@ -142,9 +145,7 @@ def _claims(
 ) -> RankedAnswers:
     """Run the attack; its refusals become bad input."""
     from attacks import NotApplicable, RankedAnswers
-    from scenarios.games.finished_release import FinishedRelease, GivenPeople
-    from scenarios.games.playing import Randomness, claims_of
-    from scenarios.games.questions.row_question import RowQuestion
+    from scenarios.games import FinishedRelease, GivenPeople, Randomness, RowQuestion, claims_of
     from scenarios.tables.file_methods import ReleasedFile
 
     people = GivenPeople.listed(knowledge.auxiliary.with_frame(knowledge.candidates), knowledge.auxiliary)
@@ -165,14 +166,14 @@ def _claims(
         raise ValueError(f"{name}: {error}") from None
 
 
-def _confidence_line(answer: pd.DataFrame, targets: int, rows: int, candidates: int) -> str:
+def _confidence_line(answer: pd.DataFrame, targets: int, rows: int, *, surplus: bool) -> str:
     """How many rows are answered, and the expected share of right answers."""
     answered = f"{len(answer)} of {targets} {'released' if targets == rows else 'drawn'} rows answered"
     if answer["confidence"].isna().any():
         return f"{answered}; no confidence can be stated"
     if not len(answer):
         return answered
-    if rows > candidates:
+    if surplus:
         return f"{answered}; no expected share of right answers can be stated, since rows outnumber candidates"
     mean, sure = answer["confidence"].mean(), int((answer["confidence"] >= 0.95).sum())
     return f"{answered}; expected to be right: {mean:.1%} of the answers; {sure} of them with confidence 0.95 or more"

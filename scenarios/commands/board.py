@@ -123,9 +123,11 @@ def board(
         if not summary:
             echo("--full shows the boards; --summary --format markdown (csv, json, latex) each goal", err=True)
     else:
-        echo_with_earlier(written_board(results, form, matrix=matrix, promises=stored.promises), stored.earlier, form)
+        echo_with_earlier(
+            written_board(results, form, matrix=matrix, guarantees=stored.guarantees), stored.earlier, form
+        )
     if html is not None:
-        write_page(results, html, stored.promises, stored.earlier)
+        write_page(results, html, stored.guarantees, stored.earlier)
         echo(f"page written to {html}", err=True)
 
 

@@ -35,7 +35,7 @@ def check(name: str, timeout: float) -> None:
     """Run the conformance suite on a defense or attack: NAME, or module:Class for your own.
 
     Parameters follow the name as NAME=VALUE within the same quotes. What the method prints goes to standard error. Of
-    a guarantee, k, l and t are measured; a promised epsilon or Pk is named as not tested.
+    a guarantee, k, l and t are measured; a guaranteed epsilon or Pk is named as not tested.
     """
     from scenarios.checks.conformance.findings import findings
     from scenarios.checks.conformance.given_parameters import named_class

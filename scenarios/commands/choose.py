@@ -125,13 +125,16 @@ def choose(
     from scenarios.assessment.choosing.choice_report import Source, WholeTable, verdict
     from scenarios.assessment.choosing.portfolio import read_portfolio
     from scenarios.running.display import Display
-    from scenarios.running.workers.fork_server import start_server
-    from scenarios.running.workers.supervisor import LocalProcesses, cores
-    from scenarios.tables.dataset import load_table
-    from scenarios.tables.note import text_notes
-    from scenarios.tables.review.notes import play_notes, refuse_undeclared_identifiers
-    from scenarios.tables.review.reviewed_table import unique_text_columns
-    from scenarios.tables.review.rows_of_people import RowsOfPeople, number_of_people
+    from scenarios.running.workers import LocalProcesses, cores, start_server
+    from scenarios.tables import (
+        RowsOfPeople,
+        load_table,
+        number_of_people,
+        play_notes,
+        refuse_undeclared_identifiers,
+        text_notes,
+        unique_text_columns,
+    )
 
     display = Display(quiet=quiet)
     display.say_on_terminal("reading the table")
@@ -176,7 +179,7 @@ def _write_choice(
     form: str,
     html: Path | None,
 ) -> None:
-    """Write the finalists with their promises and effects on the whole table, and how each is repeated."""
+    """Write the finalists with their guarantees and effects on the whole table, and how each is repeated."""
     from leaderboard import label
     from scenarios.assessment.choosing.choice_report import (
         COMMANDS,
@@ -188,16 +191,16 @@ def _write_choice(
         hidden_warnings,
         people_warnings,
     )
-    from scenarios.running.plan import promise_on
+    from scenarios.running.plan import guarantee_on
     from scenarios.tables.review.rows_of_people import plays_notes
 
     dataset, bound = whole.dataset, whole.bound
     entries = {label(one.entry.name, one.entry.parameters): one.entry for one in choice.finalists}
-    promised = {name: entry.method.guarantee(dataset.records) for name, entry in entries.items()}
-    promises = [promise_on(dataset, entry, promised[name]) for name, entry in entries.items()]
-    of_people = people_warnings(several, promised)
+    guaranteed = {name: entry.method.guarantee(dataset.records) for name, entry in entries.items()}
+    guarantees = [guarantee_on(dataset, entry, guaranteed[name]) for name, entry in entries.items()]
+    of_people = people_warnings(several, guaranteed)
     effects = {name: whole.effect(entry) for name, entry in entries.items()}
-    sections = choice_sections(choice, bound, people, source, promises, only, effects, of_people)
+    sections = choice_sections(choice, bound, people, source, guarantees, only, effects, of_people)
     # Tables of a terminal are wrapped, and a command must stay in one line.
     shown = [section for section in sections if section.title != COMMANDS] if form == "table" else sections
     write_report(f"Choice for {dataset.name}", about, shown, form, html, sections)

@@ -85,7 +85,7 @@ class CommandLine(click.Group):
             raise click.exceptions.Exit(0) from None
         except (ValueError, OSError) as error:
             from scenarios.commands.common import BadInput
-            from scenarios.running.methods.code_places import complaint
+            from scenarios.running.methods.source_locations import complaint
 
             raise BadInput(complaint(error)) from None
 

@@ -21,8 +21,7 @@ from scenarios.tables.user_warnings import user_warnings
 
 if TYPE_CHECKING:
     from scenarios.running.plan import Plan
-    from scenarios.tables.note import Note
-    from scenarios.tables.parts.files.table_files import Engine
+    from scenarios.tables import Engine, Note
 
 GATE_FAILED, FAILED_TRIALS, NOTHING = 1, 3, 4
 """Exit codes; 2 is that of `BadInput`."""
@@ -235,10 +234,12 @@ def echo_earlier(earlier: Sequence[lb.Earlier]) -> None:
         echo(f"{one}; `tokumei run` plays them again", err=True)
 
 
-def written_board(results: Sequence[lb.Result], form: str, *, matrix: bool, promises: Sequence[lb.Promise] = ()) -> str:
-    """The board of some results as text in one of `FORMATS`, and below it what the promises cover."""
+def written_board(
+    results: Sequence[lb.Result], form: str, *, matrix: bool, guarantees: Sequence[lb.StatedGuarantee] = ()
+) -> str:
+    """The board of some results as text in one of `FORMATS`, and below it what the guarantees cover."""
     if form not in STORED_NAMES:
-        results, promises = _shown(results, promises)
+        results, guarantees = _shown(results, guarantees)
     if matrix:
         writers: dict[str, Any] = {
             "table": lb.matrix_to_terminal,
@@ -251,24 +252,26 @@ def written_board(results: Sequence[lb.Result], form: str, *, matrix: bool, prom
     writers = {
         "table": lambda rows: below(
             lb.to_terminal(rows, width=terminal_width()),
-            lb.promises_to_terminal(promises, width=terminal_width()),
+            lb.guarantees_to_terminal(guarantees, width=terminal_width()),
             lb.skips_to_terminal(lb.matrix(results), width=terminal_width()),
         ),
         "markdown": lambda rows: below(
-            lb.to_markdown(rows), lb.promises_to_markdown(promises), lb.skips_to_markdown(lb.matrix(results))
+            lb.to_markdown(rows), lb.guarantees_to_markdown(guarantees), lb.skips_to_markdown(lb.matrix(results))
         ),
         "csv": lb.to_csv,
-        "json": lambda rows: lb.to_json(rows, promises),
+        "json": lambda rows: lb.to_json(rows, guarantees),
         "latex": lb.latex_board,
     }
     return str(writers[form](lb.rank(results)))
 
 
-def _shown(results: Sequence[lb.Result], promises: Sequence[lb.Promise]) -> tuple[list[lb.Result], list[lb.Promise]]:
-    """Results and promises with the names that tables show."""
+def _shown(
+    results: Sequence[lb.Result], guarantees: Sequence[lb.StatedGuarantee]
+) -> tuple[list[lb.Result], list[lb.StatedGuarantee]]:
+    """Results and guarantees with the names that tables show."""
     from scenarios.running.boards.board_result import shown_board
 
-    return shown_board(results, promises)
+    return shown_board(results, guarantees)
 
 
 def below(board: str, *more: str) -> str:
@@ -306,10 +309,7 @@ def echo_board(text: str) -> None:
 def check_page(path: Path | None, option: str = "--html") -> None:
     """Refuse a file of an option that cannot be written, before the work that fills it.
 
-    Raises
-    ------
-    ValueError
-        If the file exists and may not be written, or its folder does not exist or takes no new file.
+    Raises ValueError if the file exists and may not be written, or its folder does not exist or takes no new file.
     """
     if path is None:
         return
@@ -338,18 +338,18 @@ html_option = click.option(
 
 
 def write_page(
-    results: Sequence[lb.Result], path: Path, promises: Sequence[lb.Promise] = (), earlier: Sequence[lb.Earlier] = ()
+    results: Sequence[lb.Result],
+    path: Path,
+    guarantees: Sequence[lb.StatedGuarantee] = (),
+    earlier: Sequence[lb.Earlier] = (),
 ) -> None:
-    """Write the board, what the promises cover, and what is left out as an HTML page.
+    """Write the board, what the guarantees cover, and what is left out as an HTML page.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
+    Raises OSError if the file cannot be written.
     """
     from scenarios.running.boards.board_result import board_page
 
-    write_text(board_page(results, promises, earlier), path)
+    write_text(board_page(results, guarantees, earlier), path)
 
 
 def write_report(
@@ -474,10 +474,7 @@ REPORT_OPTIONS = (
 def check_goals(bounds: Mapping[str | None, float], plans: Sequence[Plan]) -> None:
     """Refuse a bound on a goal that is neither well known nor a goal of a plan's games or attacks.
 
-    Raises
-    ------
-    ValueError
-        If there is such a bound.
+    Raises ValueError if there is such a bound.
     """
     from scenarios.running.methods.declarations import check_goal_names
 

@@ -130,7 +130,9 @@ def compare(
     summary = _summary(changes, paces(*sides), level, lb.plays_needed(changes, level), skipped)
     echo(("\n" if listed else "") + summary, err=pure)
     if html is not None:
-        about = {"base": _without_password(base), "head": _without_password(head)}
+        from leaderboard.results.store import without_password
+
+        about = {"base": without_password(base), "head": without_password(head)}
         write_report_page("Comparison of two boards", about, lb.change_sections(shown_rows(changes), summary), html)
     report_checks(lb.change_checks(changes), junit, annotate=annotate)
     if any(change.alarm for change in changes):
@@ -138,17 +140,9 @@ def compare(
     sys.exit(0 if any(change.judged and change.measure not in COUNTED for change in changes) else NOTHING)
 
 
-def _without_password(name: str) -> str:
-    """Name of a side; the password of a database URL is hidden."""
-    if "://" not in name:
-        return name
-    from sqlalchemy import make_url
-
-    return make_url(name).render_as_string(hide_password=True)
-
-
 def _results(name: str, db: str) -> list[lb.Result]:
     """Results of a database, each method in its newest version, or of one run in it."""
+    from leaderboard.results.store import without_password
     from scenarios.running.boards.playing import revision_named
 
     if "://" in name or Path(name).is_file():
@@ -156,7 +150,7 @@ def _results(name: str, db: str) -> list[lb.Result]:
             results = store.results()
             versions = lb.Versions(store, results)
             for one in versions.earlier(results):
-                echo(f"{_without_password(name)}: {one}", err=True)
+                echo(f"{without_password(name)}: {one}", err=True)
             return versions.current(results)
     if Path(name).suffix in (".db", ".sqlite", ".sqlite3"):
         exit_without(f"there are no results at {name}")

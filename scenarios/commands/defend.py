@@ -28,7 +28,7 @@ from scenarios.running.methods.methods import given_parameters
 
 if TYPE_CHECKING:
     from defenses import Guarantee, MicrodataDefense
-    from scenarios.tables.parts.released_blocks import InOrder
+    from scenarios.tables import InOrder
     from scenarios.tables.review.rows_of_people import PeopleInClasses, RowsOfPeople
 
 EPILOG = """\b
@@ -104,16 +104,26 @@ def defend(
     with heavy_imports():
         from numpy.random import SeedSequence
 
-        from scenarios.tables.impossible_rows import ignored_rules, with_rules
-        from scenarios.tables.note import Note, text_notes
-        from scenarios.tables.parts.defending import ReleaseCounts, release_of
-        from scenarios.tables.parts.files.shuffled_output import write_outputs
-        from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
-        from scenarios.tables.parts.validation import reviewed_table
-        from scenarios.tables.released import STANDARD, check_table_name, input_path, refuse_existing
-        from scenarios.tables.review.households import risk_note
-        from scenarios.tables.review.notes import refuse_undeclared_identifiers, table_notes
-        from scenarios.tables.review.release_notes import release_notes
+        from scenarios.tables import (
+            STANDARD,
+            Note,
+            ReleaseCounts,
+            check_table_name,
+            ignored_rules,
+            input_path,
+            memory_bytes,
+            read_in_parts,
+            refuse_existing,
+            refuse_undeclared_identifiers,
+            release_notes,
+            release_of,
+            reviewed_table,
+            risk_note,
+            table_notes,
+            text_notes,
+            with_rules,
+            write_outputs,
+        )
 
     defense = named_defense(method, given_parameters(parameters))
     refuse(truth == STANDARD, "--truth is secret and must be a file of its own")
@@ -170,8 +180,7 @@ SHARED_ROWS, PROCESS_MEMORY = 100_000, 1 << 29
 
 def _in_order(jobs: int | None, rows: int, memory: int) -> InOrder:
     """Where random blocks are released, given the number of rows and the bytes of memory: worker processes, or here."""
-    from scenarios.running.workers.ordered_work import in_order
-    from scenarios.tables.parts.files.table_files import cores
+    from scenarios.running.workers import cores, in_order
 
     processes = jobs or (min(cores(), memory // PROCESS_MEMORY) if rows >= SHARED_ROWS else 1)
     return map if processes == 1 else partial(in_order, processes=processes)
@@ -192,8 +201,8 @@ def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:
 def _in_words(guarantee: Guarantee, rows: RowsOfPeople | None) -> str:
     """A guarantee with the columns and conditions that it refers to, and whether it counts people."""
     if str(guarantee) == "none":
-        return f"promised: {guarantee.statement or 'none: the method gives no guarantee'}"
-    head = "promised" if rows is None else "promised of rows, not of people"
+        return f"guaranteed: {guarantee.statement or 'none: the method gives no guarantee'}"
+    head = "guaranteed" if rows is None else "guaranteed of rows, not of people"
     return f"{head}: {guarantee}; {guarantee.statement}" if guarantee.statement else f"{head}: {guarantee}"
 
 
@@ -204,7 +213,7 @@ def _warn_of_guarantee(guarantee: Guarantee, rows: RowsOfPeople | None, classes:
     echo_each("warning", () if rows is None else guarantee_to_people(guarantee, rows, classes))
     if guarantee.epsilon is not None and guarantee.epsilon > MOST_NAMED:
         echo(
-            f"warning: epsilon = {guarantee.epsilon:.3g} promises next to nothing: above {MOST_NAMED:g}, odds may "
+            f"warning: epsilon = {guarantee.epsilon:.3g} guarantees next to nothing: above {MOST_NAMED:g}, odds may "
             "change by a factor above 1,000; only `tokumei report` shows what the release protects",
             err=True,
         )

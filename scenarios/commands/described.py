@@ -22,10 +22,7 @@ def queries() -> dict[str, type[Query]]:
 def look_up(name: str) -> object:
     """The method, mechanism, metric or query of a name, or the class that ``module:Class`` names.
 
-    Raises
-    ------
-    ValueError
-        If nothing has this name; the nearest name is suggested.
+    Raises ValueError if nothing has this name; the nearest name is suggested.
     """
     if ":" in name:
         return class_at(name)

@@ -107,14 +107,10 @@ def downtime(
 def incidents_in_file(path: Path) -> list[lb.Incident]:
     """Incidents of a CSV file, a row each: what failed, and its times or its hours to detection and to repair.
 
-    Raises
-    ------
-    ValueError
-        If a column is unknown or missing, a time or number cannot be read, hours are negative, or an incident ends
-        before it begins; the message names file, row and column.
+    Raises ValueError if a column is unknown or missing, a time or number cannot be read, hours are negative, or an
+    incident ends before it begins; the message names file, row and column.
     """
-    from scenarios.tables.reading.text_table import text_table
-    from scenarios.tables.toml.toml_file import read_bytes
+    from scenarios.tables import read_bytes, text_table
 
     columns, _ = text_table(path, read_bytes(path), released=True)
     given = {name: column.text_values() for name, column in columns.items()}

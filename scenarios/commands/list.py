@@ -48,7 +48,7 @@ def _entries(kind: str) -> dict[str, str]:
         from scenarios.datasets import dataset_names
 
         return {name: _title(name) for name in dataset_names()}
-    from scenarios.running.methods.methods import metrics, summary
+    from scenarios.running.methods import exported, metrics, summary
 
     if kind == "mechanisms":
         from scenarios.checks.audits.names import mechanisms
@@ -61,7 +61,6 @@ def _entries(kind: str) -> dict[str, str]:
         return {name: f"{PHRASES[name]}: {summary(query)}" for name, query in queries().items()}
     if kind == "metrics":
         return {name: summary(metric) for name, metric in metrics().items()}
-    from scenarios.running.methods.methods import exported
 
     return {name: _known(method) for name, method in exported(kind).items()}
 

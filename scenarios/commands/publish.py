@@ -79,10 +79,10 @@ def publish(
     # The files that are written below would make a clean checkout look changed.
     about = provenance([plan.name for plan in plans], Path.cwd())
     folder.mkdir(parents=True, exist_ok=True)
-    results, promises, interrupted = _played(catalogues, stored, db, jobs, Display(quiet=quiet))
+    results, stated, interrupted = _played(catalogues, stored, db, jobs, Display(quiet=quiet))
     if interrupted:
         end_interrupted(partial(echo, err=True), "plays what is missing", interrupted)
-    _write(folder, results, promises, catalogues, about)
+    _write(folder, results, stated, catalogues, about)
     echo(f"{counted(len(results), 'result')} published in {folder}", err=True)
     sys.exit(FAILED_TRIALS if any(result.status not in ("ok", "skipped") for result in results) else 0)
 
@@ -107,7 +107,7 @@ def _show_stale(missing: list[tuple[str, dict[tuple[str, str], int]]]) -> None:
 def _played(
     catalogues: list[Catalogue], stored: list[lb.Result], db: str, jobs: int | None, display: Display
 ) -> Played:
-    """All results of the catalogues, the promises of their defenses, and the signal that stopped the run, or 0.
+    """All results of the catalogues, the guarantees of their defenses, and the signal that stopped the run, or 0.
 
     Stored results are played again only if something that they depend on has changed.
     """
@@ -123,7 +123,7 @@ def _played(
 def _write(
     folder: Path,
     results: list[lb.Result],
-    promises: list[lb.Promise],
+    guarantees: list[lb.StatedGuarantee],
     catalogues: list[Catalogue],
     about: Mapping[str, Any],
 ) -> None:
@@ -140,7 +140,7 @@ def _write(
     }
     for name, text in texts.items():
         write_atomically(folder / name, text.encode(), mode=None)
-    write_page(results, folder / "index.html", promises)
+    write_page(results, folder / "index.html", guarantees)
     plans = [catalogue.plan for catalogue in catalogues]
     facts = {
         "seeds": {plan.name: plan.seed for plan in plans},

@@ -85,10 +85,8 @@ def rank(
     from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
     from scenarios.assessment.evaluation.ranking import Ranking, baseline_releases, ranking_sections
     from scenarios.running.display import Display
-    from scenarios.running.workers.fork_server import start_server
-    from scenarios.running.workers.supervisor import cores
-    from scenarios.tables.note import text_notes
-    from scenarios.tables.review.notes import table_notes
+    from scenarios.running.workers import cores, start_server
+    from scenarios.tables import table_notes, text_notes
 
     display = Display(quiet=quiet)
     workers = jobs or cores()
@@ -113,9 +111,9 @@ def rank(
         echo_each("Error", reasons[:-1])
         raise BadInput(reasons[-1])
     about = {"table": Path(table).name, "control": Path(control).name if control else "none", "seed": str(seed)}
-    promises = [file.promise for file in files if file.promise is not None]
-    page = ranking_sections(lines, full=True, promises=promises) if html is not None else None
-    sections = ranking_sections(lines, full=form != "table", promises=promises)
+    guarantees = [file.guarantee for file in files if file.guarantee is not None]
+    page = ranking_sections(lines, full=True, guarantees=guarantees) if html is not None else None
+    sections = ranking_sections(lines, full=form != "table", guarantees=guarantees)
     write_report(f"Finished releases of {dataset.name}", about, sections, form, html, page)
     echo_each("failed", reasons)
     sys.exit(FAILED_TRIALS if reasons else 0)

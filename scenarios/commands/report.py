@@ -54,7 +54,7 @@ _PROFILES = ("wp29", "japan", "health")
 @click.option(
     "--profile", "profiles", multiple=True, type=click.Choice(_PROFILES), help="Criteria of a rule (repeatable)."
 )
-@click.option("--defense", "defense_name", help="The defense that made RELEASED; the report states what it promises.")
+@click.option("--defense", "defense_name", help="The defense that made RELEASED; the report states what it guarantees.")
 @parameter_option("--defense")
 @click.option("-o", "--output", required=True, help="The report: .html, or .pdf with the extra `pdf`.")
 @click.option(
@@ -104,8 +104,7 @@ def report(
     from scenarios.assessment.reporting.findings import full_verdict, passes
     from scenarios.assessment.reporting.release_reading import report_content
     from scenarios.assessment.reporting.release_report import report_sections, seed_of_files, seed_words, unchecked
-    from scenarios.tables.released import refuse_existing
-    from scenarios.tables.review.rows_of_people import number_of_people
+    from scenarios.tables import number_of_people, refuse_existing
 
     refuse(Path(output).suffix not in (".html", ".pdf"), f"-o {output}: a report is an .html or a .pdf file")
     refuse_existing([output], inputs=[table, released, roles, control, truth], force=force)

@@ -21,8 +21,7 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from scenarios.tables.note import Note
-    from scenarios.tables.risk import RiskReport
+    from scenarios.tables import Note, RiskReport
 
 EPILOG = """\b
 Examples:
@@ -70,8 +69,7 @@ def risk(
     Reports equivalence classes, uniques, and the risk under each attacker model.
     """
     with heavy_imports():
-        from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
-        from scenarios.tables.released import input_path, refuse_existing, write_text
+        from scenarios.tables import input_path, memory_bytes, read_in_parts, refuse_existing, write_text
 
     refuse_existing([html], inputs=[released, roles, population], force=force)
     paths = [input_path(released), *([] if population is None else [input_path(population)])]
@@ -103,8 +101,7 @@ def _small(
     paths: list[Path], roles: Path | None, reading: dict[str, Any], sizes: dict[str, int | None]
 ) -> tuple[RiskReport, tuple[Note, ...]]:
     """Report of a table in memory, and notes; the second path is the population's."""
-    from scenarios.tables.released import read_released
-    from scenarios.tables.risk import risk_notes, risk_report
+    from scenarios.tables import read_released, risk_notes, risk_report
 
     table = read_released(paths[0], roles, reading=reading)
     others = [read_released(path, roles, reading=reading, spelling=table.spelling) for path in paths[1:]]
@@ -114,8 +111,7 @@ def _small(
 
 def _text(report: RiskReport) -> str:
     """The report as text for a terminal."""
-    from leaderboard.pages.number_text import measure, number
-    from leaderboard.pages.tables import text_table
+    from leaderboard.pages import measure, number, text_table
 
     def table(rows: Iterable[tuple[str, ...]]) -> str:
         lines = list(rows)

@@ -314,9 +314,9 @@ def _show(played: Played, options: RunOptions, display: Display) -> None:
         if shows_summary(played.results, options.form, matrix=options.matrix):
             echo_board(written_summary(played.results, options.form))
         else:
-            echo_board(written_board(played.results, options.form, matrix=options.matrix, promises=played.promises))
+            echo_board(written_board(played.results, options.form, matrix=options.matrix, guarantees=played.guarantees))
         if options.html is not None:
-            write_page(played.results, options.html, played.promises)
+            write_page(played.results, options.html, played.guarantees)
             display.say(f"page written to {options.html}")
     if played.interrupted:
         display.say("interrupted; the same command plays what is missing")

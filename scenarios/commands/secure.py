@@ -167,13 +167,9 @@ def _show(title: str, value: object, cost: Mapping[str, Any], form: str) -> None
 def _column(text: str, key: str | None) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """A column given as FILE:COLUMN, and the key column of its file.
 
-    Raises
-    ------
-    ValueError
-        If the text has no colon, the file cannot be read, or lacks a column.
+    Raises ValueError if the text has no colon, the file cannot be read, or lacks a column.
     """
-    from scenarios.tables.dataset import load_table
-    from scenarios.tables.released import input_path
+    from scenarios.tables import input_path, load_table
 
     file, colon, name = text.rpartition(":")
     require(colon and file and name, f"give a column as FILE:COLUMN, got {text!r}")

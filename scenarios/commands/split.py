@@ -76,12 +76,17 @@ def split(
 
         from leaderboard.pages.number_text import counted
         from scenarios.assessment.evaluation.control_size import control_words
-        from scenarios.tables.parts.files.output_files import output_files
-        from scenarios.tables.released import STANDARD, input_path, refuse_existing
-        from scenarios.tables.review.rows_of_people import rows_of_each
-        from scenarios.tables.roles import read_roles
-        from scenarios.tables.split_table import SplitFile, drawn_control
-        from scenarios.tables.toml.toml_file import read_bytes
+        from scenarios.tables import (
+            STANDARD,
+            SplitFile,
+            drawn_control,
+            input_path,
+            output_files,
+            read_bytes,
+            read_roles,
+            refuse_existing,
+            rows_of_each,
+        )
 
     refuse(STANDARD in (output, control), "both parts name people and must be files of their own, not standard output")
     refuse_existing([output, control], inputs=[table, roles], force=force)

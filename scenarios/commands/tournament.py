@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from leaderboard.pages.number_text import counted
 from metrics.columns import refuse
@@ -63,7 +64,7 @@ for command in (*COMMANDS, invite, serve):
 @click.option("--dataset", "name", help="A built-in data set (`tokumei list datasets`).")
 @click.option("--data", type=FILE, help="A table of your own instead (CSV or Parquet).")
 @click.option("--roles", type=FILE, help="Roles and domains of its columns.")
-@click.option("--teams", type=FILE, required=True, help="Text file with one team a line: NAME, or NAME,TITLE.")
+@click.option("--teams", type=FILE, help="Text file with one team a line: NAME, or NAME,TITLE.  [required]")
 @click.option("--title", help="Title of the tournament, in any script.  [default: that of the data set]")
 @click.option("--originals", type=click.IntRange(min=1), default=100, show_default=True, help="Rows of a team's table.")
 @click.option(
@@ -73,9 +74,9 @@ for command in (*COMMANDS, invite, serve):
 @click.option(
     "--rounds", type=click.IntRange(1, 2), default=1, show_default=True, help="Number of rounds of anonymization."
 )
-@click.option("--anonymize-until", required=True, metavar="MOMENT", help="End of the first phase (ISO 8601).")
+@click.option("--anonymize-until", metavar="MOMENT", help="End of the first phase (ISO 8601).  [required]")
 @click.option("--anonymize-again-until", metavar="MOMENT", help="End of the second round.")
-@click.option("--attack-until", required=True, metavar="MOMENT", help="End of the attack phase.")
+@click.option("--attack-until", metavar="MOMENT", help="End of the attack phase.  [required]")
 @click.option(
     "--quota",
     type=click.IntRange(min=1),
@@ -91,19 +92,56 @@ for command in (*COMMANDS, invite, serve):
 )
 @click.option("--hide-standings", is_flag=True, help="Show standings to the host alone until the close.")
 @click.option(
+    "--publish-every",
+    metavar="TIME",
+    default="12h",
+    show_default=True,
+    help="Publish standings that often, counted back from the end of the attack phase, or `always`.",
+)
+@click.option("--freeze", metavar="TIME", help="Publish none in the last 2h, for example, until the close.")
+@click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of all secrets.  [default: drawn from the operating system]"
 )
-def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, teams: Path, **settings: Any) -> None:
+@click.option("--adopt-hashes", is_flag=True, help="Log the hashes of a folder that an earlier version made, instead.")
+@click.pass_context
+def init(
+    context: click.Context,
+    folder: Path,
+    name: str | None,
+    data: Path | None,
+    roles: Path | None,
+    teams: Path | None,
+    *,
+    adopt_hashes: bool,
+    **settings: Any,
+) -> None:
     """Create the folder of a tournament, with a subfolder for each team and one for the host alone.
 
     A MOMENT without a time is the end of that day. Without a zone, it is in the zone of this machine.
     """
     from scenarios.tournament.rules.opening import open_tournament, read_teams
-    from scenarios.tournament.rules.settings import moment_text
+    from scenarios.tournament.rules.settings import moment_text, seconds_in
 
+    if adopt_hashes:
+        given = context.params.keys() - {"folder", "adopt_hashes"}
+        refuse(
+            any(context.get_parameter_source(one) is ParameterSource.COMMANDLINE for one in given),
+            "--adopt-hashes is for a folder that exists; give no other option",
+        )
+        _adopt_hashes(folder)
+        return
+    for option in ("anonymize_until", "attack_until"):
+        if teams is None or settings[option] is None:
+            missing = "teams" if teams is None else option.replace("_", "-")
+            raise click.UsageError(f"Missing option '--{missing}'.")
     dataset = _dataset(name, data, roles)
     names = read_teams(teams)
     given = {option: value for option, value in settings.items() if option != "quota" or value is not None}
+    for option in ("publish_every", "freeze"):
+        try:
+            given[option] = None if given[option] in (None, "always") else seconds_in(given[option])
+        except ValueError as error:
+            raise ValueError(f"--{option.replace('_', '-')}: {error}") from None
     opened = open_tournament(folder, dataset, list(names), titles=names, now=now(), **given)
     if settings["seed"] is not None:
         say("warning: whoever guesses the seed knows every secret of this tournament; omit --seed in a real tournament")
@@ -293,7 +331,21 @@ def _scored(opened: Tournament, public_share: float, jobs: int | None, form: str
         echo(lb.report_to_terminal(boards.sections))
     if failures := counted_incidents(tournament_incidents(opened)):
         say(f"failures so far: {failures}; `tokumei downtime --tournament {opened.folder}` shows how long they lasted")
-    say(f"boards written to {opened.public} (for everybody) and {opened.host} (for the host)")
+    everybody = f"{opened.public} (for everybody) and " if boards.published else ""
+    say(f"boards written to {everybody}{opened.host} (for the host)")
+    if not boards.published:
+        say(f"the public boards stay as they are until it is time. {opened.settings.publication}")
+
+
+def _adopt_hashes(folder: Path) -> None:
+    """Log the hashes of a tournament that an earlier version opened, and say so."""
+    from scenarios.tournament.rules.folder import Tournament
+    from scenarios.tournament.rules.opening import adopt_hashes
+
+    adopted = Tournament(folder)
+    count = adopt_hashes(adopted, now())
+    publish_notices(adopted)
+    echo(f"{folder}: the hashes of {counted(count, 'file')} are logged; `verify` names each later change")
 
 
 def _progress(what: str) -> Callable[[int, int], None]:

@@ -45,6 +45,13 @@ _URL = "http://127.0.0.1:8000"
     show_default=True,
     help="Share of each table's rows that public scores use until the tournament closes.",
 )
+@click.option(
+    "--advance/--no-advance",
+    "advances",
+    default=True,
+    show_default=True,
+    help="Close each phase at its end and open the next one, or leave it to the host.",
+)
 def serve(
     folder: Path,
     address: str,
@@ -54,6 +61,8 @@ def serve(
     jobs: int,
     scoring_jobs: int | None,
     public_share: float,
+    *,
+    advances: bool,
 ) -> None:
     """Serve the tournament as a web site: teams upload, everybody watches."""
     with _server_extra(), _private_files():
@@ -91,6 +100,7 @@ def serve(
             certificate=certificate,
             key=key,
             processes=jobs,
+            advances=advances,
             scoring=scoring,
             announce=announce,
         )
@@ -153,10 +163,7 @@ def invite(
 def _server_extra() -> Iterator[None]:
     """Say which extra is missing.
 
-    Raises
-    ------
-    ValueError
-        If a package of the server is not installed.
+    Raises ValueError if a package of the server is not installed.
     """
     try:
         yield

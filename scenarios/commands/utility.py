@@ -60,14 +60,19 @@ def utility(
     from metrics.table_utility import headline_utility, prediction_target
     from scenarios.assessment.reporting.rank_correlations import correlation_warnings, rank_correlations
     from scenarios.assessment.reporting.release_report import association_words
-    from scenarios.tables.dataset import load_table
-    from scenarios.tables.note import Note
-    from scenarios.tables.parts.files.table_files import memory_bytes, read_in_parts
-    from scenarios.tables.parts.utility import BinnedFrame, compared, utility_scores
-    from scenarios.tables.parts.validation import reviewed_table
-    from scenarios.tables.released import input_path
-    from scenarios.tables.review.notes import table_notes
-    from scenarios.tables.review.release_notes import release_notes
+    from scenarios.tables import (
+        BinnedFrame,
+        Note,
+        compared,
+        input_path,
+        load_table,
+        memory_bytes,
+        read_in_parts,
+        release_notes,
+        reviewed_table,
+        table_notes,
+        utility_scores,
+    )
 
     paths = [input_path(original), input_path(released)]
     others = None if held_out is None else input_path(held_out)

@@ -45,7 +45,7 @@ def validate(
     """Check a table (CSV or Parquet, with its roles) or a scenario (TOML) before it is used.
 
     The output shows no record, except for a cell that cannot be read. A roles file written by --write-roles names all
-    categories that occur. Promises of privacy need domains that are declared, not read from the records.
+    categories that occur. Guarantees of privacy need domains that are declared, not read from the records.
     """
     if file.suffix == ".toml" and not file.is_dir():
         refuse(write_roles is not None, "--write-roles is for tables, not for scenarios")
@@ -54,12 +54,18 @@ def validate(
     from tabulate import tabulate
 
     from scenarios.assessment.evaluation.blocked_promises import blocked_promises
-    from scenarios.tables.note import text_notes
-    from scenarios.tables.parts.files.table_files import is_large, memory_bytes
-    from scenarios.tables.parts.validation import reviewed_table
-    from scenarios.tables.released import refuse_existing, write_text
-    from scenarios.tables.review.notes import table_notes, without_domains
-    from scenarios.tables.review.summary import ColumnSummary, summary
+    from scenarios.tables import (
+        ColumnSummary,
+        is_large,
+        memory_bytes,
+        refuse_existing,
+        reviewed_table,
+        summary,
+        table_notes,
+        text_notes,
+        without_domains,
+        write_text,
+    )
 
     if write_roles is not None:
         refuse_existing([write_roles], inputs=[file, roles], force=force)

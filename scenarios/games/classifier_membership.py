@@ -93,10 +93,7 @@ class TableModel:
     def fit(self, released: pd.DataFrame, rng: Generator) -> TableModel:
         """Train on released cells; with one class or no row the model predicts the frequencies of the classes.
 
-        Raises
-        ------
-        ValueError
-            If a cell cannot be read, or the target is missing.
+        Raises ValueError if a cell cannot be read, or the target is missing.
         """
         seed = int(rng.integers(2**31))
         self.domains = {name: domain for name, domain in self.domains.items() if name in released}
@@ -116,10 +113,7 @@ class TableModel:
     def predict_proba(self, people: pd.DataFrame) -> Floats:
         """Class probabilities of people in clear, shape (people, classes).
 
-        Raises
-        ------
-        ValueError
-            If a column is missing, or a value is not a category.
+        Raises ValueError if a column is missing, or a value is not a category.
         """
         missing = [name for name in self.domains if name not in people]
         if missing:

@@ -73,10 +73,7 @@ class ControlGroupGame(QuestionGame):
 def with_sensitive(records: Microdata, column: str | None) -> Microdata:
     """Return the records with `column` as the first sensitive column; unchanged if it is None.
 
-    Raises
-    ------
-    ValueError
-        If the column does not exist or is an identifier, or if it is None and no column is sensitive.
+    Raises ValueError if the column does not exist or is an identifier, or if it is None and no column is sensitive.
     """
     if column is None:
         require(records.sensitive, "sensitive: the table has no sensitive column; name one")

@@ -188,10 +188,8 @@ class NearGroups:
 def group_size(originals: int, candidates: int) -> int:
     """People per group of near candidates: one original and its decoys.
 
-    Raises
-    ------
-    ValueError
-        If the candidates are no multiple of the originals; groups of unequal sizes would give originals away.
+    Raises ValueError if the candidates are no multiple of the originals; groups of unequal sizes would give originals
+    away.
     """
     refuse(
         candidates % originals,

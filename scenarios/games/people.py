@@ -60,10 +60,7 @@ class Drawn(Secret):
     def decided(self, decisions: Decisions) -> tuple[Decisions, Booleans]:
         """Decisions about people, whose score is the mean over their candidates, and who of them is in the table.
 
-        Raises
-        ------
-        ValueError
-            If the number of decisions is not the number of candidates.
+        Raises ValueError if the number of decisions is not the number of candidates.
         """
         whose = self.whose
         refuse(

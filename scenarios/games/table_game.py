@@ -107,10 +107,7 @@ def in_random_order(release: Release, rng: Generator) -> MicrodataRelease:
 def table(release: Release) -> MicrodataRelease:
     """Check that a release is a table, and return it.
 
-    Raises
-    ------
-    TypeError
-        If the release is of another kind.
+    Raises TypeError if the release is of another kind.
     """
     if not isinstance(release, MicrodataRelease):
         raise TypeError(f"this game publishes a table, got a {release.kind} release")
@@ -221,12 +218,8 @@ class QuestionGame(TableGame):
     def score(self, secret: Any, published: Any, claims: Claims, rng: Generator) -> Scores:
         """Score the claims as the question does.
 
-        Raises
-        ------
-        TypeError
-            If the claims are of another kind.
-        ValueError
-            If the claims do not match the rows, people or values.
+        Raises TypeError if the claims are of another kind. Raises ValueError if the claims do not match the rows,
+        people or values.
         """
         return self.question.score(secret, self.question.view(published), self.taken(claims), rng)
 

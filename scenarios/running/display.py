@@ -12,8 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from leaderboard.pages.number_text import counted
-from leaderboard.results.goals import goal_words
-from leaderboard.results.result import FAILURES, Result, canonical, grouped_by, label
+from leaderboard.results import FAILURES, Result, canonical, goal_words, grouped_by, label
 from leaderboard.statistics.pairs import variant_name
 from metrics.columns.printable import printable
 from metrics.score import advantage

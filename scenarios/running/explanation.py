@@ -9,10 +9,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from leaderboard.pages.exports import csv_text
-from leaderboard.pages.tables import Column, records_as_text
-from leaderboard.results.result import Result, canonical, grouped_by, label
-from leaderboard.results.store import Store, identity
+from leaderboard.pages import Column, csv_text, records_as_text
+from leaderboard.results import Result, Store, canonical, grouped_by, identity, label
 from scenarios.running.units import DONE, Catalogue
 
 # Number of changed modules named in a reason; the others are only counted.

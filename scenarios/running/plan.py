@@ -13,12 +13,9 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from defenses import Guarantee, Microdata
-from leaderboard.results.promises import Promise
-from leaderboard.results.result import label
+from leaderboard import StatedGuarantee, label
 from metrics.columns import refuse, refuse_any, require
-from scenarios.games.game import Game
-from scenarios.games.questions.question import Question
-from scenarios.games.shared_people import SharedPeople
+from scenarios.games import Game, Question, SharedPeople
 from scenarios.running.methods.methods import (
     build,
     describe,
@@ -29,18 +26,21 @@ from scenarios.running.methods.methods import (
     written_method,
 )
 from scenarios.running.workers.isolation import Limits, read_size
-from scenarios.tables.dataset import Dataset, with_columns
-from scenarios.tables.impossible_rows import with_rules
-from scenarios.tables.near_names import known_as, suggestion
-from scenarios.tables.toml.scenario_file import (
+from scenarios.tables import (
+    Dataset,
     MethodTable,
     ScenarioTable,
+    known_as,
+    located,
     scenario_label,
     scenario_path,
     scenario_tables,
+    suggestion,
+    validated,
+    with_columns,
+    with_rules,
     within,
 )
-from scenarios.tables.toml.toml_file import located, validated
 
 # Questions of a scenario about the same people.
 
@@ -48,10 +48,7 @@ from scenarios.tables.toml.toml_file import located, validated
 def read_questions(table: Mapping[str, Any]) -> list[Question]:
     """Questions of a game's table under ``question``: a name or a table with ``use``, or a list of them.
 
-    Raises
-    ------
-    ValueError
-        If there is none, or a name or a parameter is wrong.
+    Raises ValueError if there is none, or a name or a parameter is wrong.
     """
     given = table.get("question", [])
     questions = [_question(one) for one in (given if isinstance(given, list) else [given])]
@@ -382,10 +379,7 @@ def read_plans(
 def plan_from_tables(path: Path, tables: dict[str, Any], dataset: Dataset) -> Plan:
     """The plan of a scenario file's tables, which a caller may have changed, on one data set.
 
-    Raises
-    ------
-    ValueError
-        If a table or key is wrong; the message names file, table and key.
+    Raises ValueError if a table or key is wrong; the message names file, table and key.
     """
     file = validated(path, tables, _BoardFile)
     return _plan(path, file, f"{file.scenario.name} on {dataset.name}", dataset)
@@ -516,11 +510,11 @@ def _as_written(entries: Sequence[NamedMethod], given: NamedMethod) -> NamedMeth
     return next(same, given)
 
 
-# Columns of a table by role, for what is said about promises.
+# Columns of a table by role, for what is said about guarantees.
 
 
 def column_roles(records: Microdata, left_out: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Columns by role (`leaderboard.results.promises.ROLES`); the column that says whose row it is has none of them.
+    """Columns by role (`leaderboard.results.guarantees.ROLES`); the column that says whose row it is has none of them.
 
     Parameters
     ----------
@@ -539,14 +533,14 @@ def column_roles(records: Microdata, left_out: Sequence[str]) -> dict[str, tuple
     }
 
 
-def promise_on(dataset: Dataset, entry: NamedMethod, promised: Guarantee) -> Promise:
-    """The promise of a setting on a whole table, for a report."""
-    return Promise(
+def guarantee_on(dataset: Dataset, entry: NamedMethod, guaranteed: Guarantee) -> StatedGuarantee:
+    """The guarantee of a setting on a whole table, for a report."""
+    return StatedGuarantee(
         scenario=dataset.name,
         defense=entry.name,
         parameters=entry.parameters,
-        guarantee=str(promised),
-        statement=promised.statement,
+        guarantee=str(guaranteed),
+        statement=guaranteed.statement,
         released=dataset.records.released_columns,
         roles=column_roles(dataset.records, dataset.left_out),
     )

@@ -11,13 +11,10 @@ from defenses.base import Guarantee
 from leaderboard import FailureLog, Result, Store
 from leaderboard.results.result import FAILURES
 from metrics.columns import one_line
-from scenarios.running.methods.code_places import defined_at, foreign_place
-from scenarios.running.methods.declarations import check_declarations
-from scenarios.running.methods.fingerprint import is_project_module
+from scenarios.running.methods import check_declarations, defined_at, is_project_module, user_code_location
 from scenarios.running.plan import NamedMethod, Plan
 from scenarios.running.units import Catalogue, Unit
-from scenarios.running.workers.interrupts import signal_of
-from scenarios.running.workers.supervisor import LocalProcesses
+from scenarios.running.workers import LocalProcesses, signal_of
 from scenarios.tables.seeds import generator
 
 # Methods that play no game of their scenario.
@@ -102,24 +99,24 @@ def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
             check_declarations(type(entry.method), scored)
             check_fits(plan, [entry])
     secret = plan.games[0].draw(generator(plan.seed, plan.name, "draw", 0))
-    promises = []
+    guarantees = []
     for entry in plan.defenses:
         try:
             entry.method.check(secret.records)
-            promise = entry.method.guarantee(secret.records)
+            guarantee = entry.method.guarantee(secret.records)
         except ValueError as error:
-            raise ValueError(f"{entry.name}: {error}{foreign_place(error)}") from None
+            raise ValueError(f"{entry.name}: {error}{user_code_location(error)}") from None
         except (Exception, SystemExit) as error:
             raise ValueError(
-                f"{entry.name}: {type(error).__name__}: {one_line(error)}{foreign_place(error)}"
+                f"{entry.name}: {type(error).__name__}: {one_line(error)}{user_code_location(error)}"
             ) from error
-        if not isinstance(promise, Guarantee):
+        if not isinstance(guarantee, Guarantee):
             raise ValueError(
-                f"{entry.name}.guarantee must return a Guarantee, got {type(promise).__name__}: return a "
+                f"{entry.name}.guarantee must return a Guarantee, got {type(guarantee).__name__}: return a "
                 f"defenses.Guarantee, such as Guarantee(k=5){defined_at(type(entry.method).guarantee)}"
             )
-        promises.append(promise)
-    return tuple(promises)
+        guarantees.append(guarantee)
+    return tuple(guarantees)
 
 
 def run(
@@ -162,7 +159,7 @@ def run(
     backend = backend or LocalProcesses(jobs)
     try:
         # A database of an earlier version gets them even if nothing is left to play.
-        store.add([], catalogue.promises)
+        store.add([], catalogue.stated)
         if not units:
             return Summary(0, 0)
         store.add([], catalogue.documents)

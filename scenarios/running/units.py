@@ -10,9 +10,8 @@ from typing import Any
 
 from defenses.base import Guarantee
 from leaderboard import Result, Store, canonical
-from leaderboard.results.promises import promise_document, promise_name
-from scenarios.running.methods.fingerprint import closure, digest, sources, versions
-from scenarios.running.methods.methods import describe, game_settings
+from leaderboard.results.guarantees import guarantee_document, guarantee_name
+from scenarios.running.methods import closure, describe, digest, game_settings, sources, versions
 from scenarios.running.plan import Plan, column_roles
 
 # Incremented when the meaning of a stored score changes, so that old and new scores are not mixed.
@@ -75,9 +74,9 @@ class Catalogue:
     statements: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, plan: Plan, promises: Sequence[Guarantee]) -> Catalogue:
-        """Catalogue of a plan whose defenses make these promises."""
-        return cls(plan, tuple(map(str, promises)), tuple(promise.statement for promise in promises))
+    def of(cls, plan: Plan, guarantees: Sequence[Guarantee]) -> Catalogue:
+        """Catalogue of a plan whose defenses make these guarantees."""
+        return cls(plan, tuple(map(str, guarantees)), tuple(guarantee.statement for guarantee in guarantees))
 
     @property
     def units(self) -> Iterator[Unit]:
@@ -102,14 +101,14 @@ class Catalogue:
         return self._stored_documents
 
     @property
-    def promises(self) -> dict[str, str]:
-        """Documents that say what each defense's promise refers to; no result depends on them."""
+    def stated(self) -> dict[str, str]:
+        """Documents that say what each defense's guarantee refers to; no result depends on them."""
         if not self.statements:
             return {}
         records = self.plan.dataset.records
         roles = column_roles(records, self.plan.dataset.left_out)
         return {
-            promise_name(template.release.parts): promise_document(statement, records.released_columns, roles)
+            guarantee_name(template.release.parts): guarantee_document(statement, records.released_columns, roles)
             for template, statement in zip(self._templates, self.statements, strict=True)
             if template.release is not None
         }

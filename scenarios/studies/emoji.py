@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
-from leaderboard.pages.number_text import counted
-from leaderboard.pages.report import Bars, Section, Table, Value
+from leaderboard.pages import Bars, Section, Table, Value, counted
 from metrics import Estimate
 from metrics.columns import check_integer, check_list, check_real
 from scenarios.studies.emoji_measures import (

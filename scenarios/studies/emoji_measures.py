@@ -15,15 +15,10 @@ from numpy.typing import ArrayLike
 from attacks.reports.pool_inference import PoolInference
 from defenses import LocalReports, Microdata, check_real
 from defenses.base import TableHierarchy
-from defenses.ldp.count_mean_sketch import CountMeanSketch
-from defenses.ldp.frequency_oracle import FrequencyOracle
-from defenses.ldp.hadamard_count_mean_sketch import HadamardCountMeanSketch
-from defenses.ldp.report_batch import ReportBatch
-from defenses.ldp.sequence_fragment_puzzle import SequenceFragmentPuzzle
+from defenses.ldp import CountMeanSketch, FrequencyOracle, HadamardCountMeanSketch, ReportBatch, SequenceFragmentPuzzle
 from metrics import CategoricalDomain, Estimate, across_plays
 from metrics.columns import Floats, Integers
-from scenarios.games.playing import play
-from scenarios.games.pool import Pool
+from scenarios.games import Pool, play
 from scenarios.studies.experiment import Losses, Measuring, by_play, measured_anew
 from scenarios.tables.seeds import generator
 

@@ -12,8 +12,7 @@ from pydantic import Field
 from defenses.base import Parametrized
 from leaderboard.pages.report import Section
 from scenarios.running.methods.methods import build
-from scenarios.tables.toml.scenario_file import MethodTable, ScenarioTable, scenario_path, scenario_tables, within
-from scenarios.tables.toml.toml_file import validated
+from scenarios.tables import MethodTable, ScenarioTable, scenario_path, scenario_tables, validated, within
 
 # How an experiment measures: each measurement has a name and settings, so that its result can be stored.
 

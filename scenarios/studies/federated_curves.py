@@ -11,11 +11,15 @@ from typing import Any
 import numpy as np
 
 from defenses.base import Encoding, Network
-from defenses.federated.averaging import Client, TrainingRules, federated_averaging
-from defenses.federated.clipping import ExampleClipping
+from defenses.federated import (
+    Client,
+    ExampleClipping,
+    SequentialNoise,
+    SoftmaxRegression,
+    TrainingRules,
+    federated_averaging,
+)
 from defenses.federated.loss_bound import LossBound, noise_terms
-from defenses.federated.models import SoftmaxRegression
-from defenses.federated.noise import SequentialNoise
 from leaderboard import Lines, Section, Series, Table
 from leaderboard.pages.number_text import counted, number
 from metrics.columns import Floats, Integers, check_integer, check_list, check_real, refuse
@@ -127,10 +131,7 @@ class LossProblem:
     def data(self) -> tuple[Floats, Integers, Encoding]:
         """Features and classes of all records, and the encoding.
 
-        Raises
-        ------
-        ValueError
-            If the data set has too few records.
+        Raises ValueError if the data set has too few records.
         """
         from scenarios.datasets import load
 

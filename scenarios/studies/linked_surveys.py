@@ -12,8 +12,7 @@ from defenses import LocalReports, Microdata
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.reported.reported_table import SPLITTINGS, ReportedTable
-from leaderboard.pages.number_text import counted, exact
-from leaderboard.pages.report import Section, Table, Value
+from leaderboard.pages import Section, Table, Value, counted, exact
 from metrics.columns import Floats, check_integer, check_list, check_real, refuse, require
 from scenarios.studies.experiment import Experiment, Losses, Measuring, by_play, measured_anew
 from scenarios.studies.survey import shipped_records
@@ -51,10 +50,7 @@ class SurveysResult:
 def linked_population(dataset: str, columns: Sequence[str], persons: int) -> Microdata:
     """The columns of a shipped data set.
 
-    Raises
-    ------
-    ValueError
-        If there is no such data set or column, or fewer people without a missing value.
+    Raises ValueError if there is no such data set or column, or fewer people without a missing value.
     """
     records = shipped_records(dataset, columns)
     frame = records.frame[list(columns)].dropna().reset_index(drop=True)

@@ -11,14 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from defenses.pram import freedom
-from defenses.pram.conversions import epsilon_for_k, retention_for_epsilon
-from defenses.pram.matrix import retention_epsilon, retention_pk, transition_matrix
-from defenses.pram.optimal import expected_distance, optimal_retention
-from defenses.pram.sampling import replace
+from defenses.pram import (
+    epsilon_for_k,
+    expected_distance,
+    freedom,
+    optimal_retention,
+    replace,
+    retention_epsilon,
+    retention_for_epsilon,
+    retention_pk,
+    transition_matrix,
+)
+from leaderboard.pages import Bars, Section, Table, Value, counted, number
 from leaderboard.pages.line_chart import Lines, Series
-from leaderboard.pages.number_text import counted, number
-from leaderboard.pages.report import Bars, Section, Table, Value
 from metrics.columns import Floats, Integers, check_integer, check_list
 from metrics.estimate import Estimate
 from scenarios.datasets import load
@@ -108,10 +113,7 @@ class CaseResult:
 def measure_case(case: PramCase, ks: Sequence[int], plays: int, rng: Generator) -> CaseResult:
     """Release a histogram `plays` times by both methods for each k.
 
-    Raises
-    ------
-    ValueError
-        If a k exceeds the number of records.
+    Raises ValueError if a k exceeds the number of records.
     """
     counts, total = case.counts, int(case.counts.sum())
     levels = []

@@ -12,14 +12,11 @@ from numpy.random import Generator
 from attacks import BestPosterior, LeakagePosterior, histogram_from_matrix
 from attacks.pram.posterior_from_counts import with_row
 from defenses import Defense, OptimalRetention, RetentionReplacement, project_to_simplex
-from defenses.pram.conversions import epsilon_for_k
-from defenses.pram.matrix import transition_matrix
-from defenses.pram.optimal import optimal_retention
+from defenses.pram import epsilon_for_k, optimal_retention, transition_matrix
 from defenses.pram.perturbation import noisy_histogram, retention_by_objective, retention_by_output
 from metrics.columns import Floats, Integers
 from scenarios.datasets import load
-from scenarios.games.pk_anonymity import PkAnonymity, PkSummary, summarize_pk
-from scenarios.games.playing import play_alone
+from scenarios.games import PkAnonymity, PkSummary, play_alone, summarize_pk
 from scenarios.tables.seeds import generator
 
 # Histograms of the published experiment on optimal PRAM, with the published epsilons and distances.

@@ -18,8 +18,7 @@ from defenses.base import Parametrized
 from leaderboard.results.result import EXPERIMENT, Result, canonical
 from leaderboard.results.store import Store
 from metrics.columns import require
-from scenarios.running.methods.fingerprint import digest, sources, versions
-from scenarios.running.methods.methods import describe
+from scenarios.running.methods import describe, digest, sources, versions
 from scenarios.running.units import SCORER, key_of_play
 from scenarios.running.workers.failure import reason_of, status_of
 from scenarios.studies.experiment import ExperimentPlan, Losses, Value
@@ -50,10 +49,7 @@ def written(value: Any) -> str:
 def read(text: str) -> Any:
     """Value of a text that `written` made.
 
-    Raises
-    ------
-    ValueError
-        If `written` did not make this text.
+    Raises ValueError if `written` did not make this text.
     """
     try:
         return _value(json.loads(text))
@@ -179,12 +175,8 @@ class RecordedMeasurements:
     ) -> Value:
         """Return the stored value of a measurement, or make and store it.
 
-        Raises
-        ------
-        MeasurementFailed
-            If the measurement raises an exception other than a ValueError; the failure is stored.
-        ValueError
-            If the measurement refuses its input.
+        Raises MeasurementFailed if the measurement raises an exception other than a ValueError; the failure is stored.
+        Raises ValueError if the measurement refuses its input.
         """
         documents = self._documents(subject, settings)
         parts = next(iter(documents))

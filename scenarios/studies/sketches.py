@@ -9,13 +9,10 @@ from difflib import get_close_matches
 import numpy as np
 from numpy.random import Generator
 
-from defenses.ldp.count_mean_sketch import CountMeanSketch, draw_estimates
+from defenses.ldp import CountMeanSketch, SequenceFragmentPuzzle, draw_estimates, mean_estimate
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
-from defenses.ldp.sequence_fragment_puzzle import SequenceFragmentPuzzle
-from defenses.ldp.sketch import mean_estimate
+from leaderboard.pages import Bars, Section, Table, Value, counted, number
 from leaderboard.pages.line_chart import Lines, Series
-from leaderboard.pages.number_text import counted, number
-from leaderboard.pages.report import Bars, Section, Table, Value
 from metrics.columns import Floats, Integers64, check_integer, check_list, check_real
 from scenarios.studies.emoji_measures import GESTURES, TONE_SHARES, TONES, WORDS, power_law_shares, words
 from scenarios.studies.experiment import Experiment, Measuring, measured_anew, no_losses

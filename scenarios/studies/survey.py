@@ -14,11 +14,9 @@ from defenses import Microdata, project_to_simplex
 from defenses.ldp.best import best_protocol
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON, FrequencyOracle
 from defenses.ldp.local_reports import LocalReports, protocols
-from leaderboard.pages.number_text import counted
-from leaderboard.pages.report import Bars, Section, Table, Value
+from leaderboard.pages import Bars, Section, Table, Value, counted
 from metrics.columns import Floats, Integers, check_list, check_real, refuse
-from scenarios.games.playing import play
-from scenarios.games.reports import Reports
+from scenarios.games import Reports, play
 from scenarios.studies.experiment import Experiment, Losses, Measuring, by_play, measured_anew, no_losses
 from scenarios.tables.seeds import generator
 

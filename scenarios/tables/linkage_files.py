@@ -14,7 +14,6 @@ from numpy.random import Generator
 from attacks import ExpectationMaximizationLinkage, Knowledge, LikelihoodAssignment, RankedAnswers
 from attacks.linkage.channel_factors import IMPOSSIBLE, outside, stated_domains
 from attacks.linkage.likelihood_assignment import DENSE
-from attacks.linkage.linkage_answers import matching_posterior
 from defenses import Channel, Microdata, MicrodataRelease
 from metrics.columns import (
     CategoricalDomain,
@@ -198,8 +197,7 @@ def answer_table(
     if claims.confidence is not None:
         confidence = claims.confidence[first]
     elif claims.targets * claims.answers <= MOST_LEARNED:
-        evidence = ExpectationMaximizationLinkage().evidence(release, knowledge, rng)
-        confidence = np.clip(matching_posterior(evidence), 0, 1)[row, candidate]
+        confidence = ExpectationMaximizationLinkage().confidences(release, knowledge, row, candidate, rng)
     else:
         confidence = np.full(row.size, np.nan)
     return pd.DataFrame({"released_row": row, "candidate_row": candidate, "confidence": np.round(confidence, 6)})

@@ -208,7 +208,7 @@ _SAID = {
     ),
     "gaps in classes": (
         NOTE,
-        "{names}: what is promised counts a missing value as a value of its own, so a class of one value and missing "
+        "{names}: what is guaranteed counts a missing value as a value of its own, so a class of one value and missing "
         "ones is 2-diverse",
     ),
     "unknown as a value": (
@@ -243,7 +243,7 @@ _SAID = {
     ),
     "rows of people": (
         WARNING,
-        "{names}: {rows}; k and epsilon count rows, so they promise people less; make one row of each person first, "
+        "{names}: {rows}; k and epsilon count rows, so they guarantee people less; make one row of each person first, "
         "as by `tokumei split --one-row`",
     ),
     "rows of groups": (
@@ -263,7 +263,7 @@ _SAID = {
     "plays of people": (
         WARNING,
         "people are drawn with all their rows ({names}: {rows}), and success and advantages are those of people; k and "
-        "epsilon of guarantees count rows, so they promise people less",
+        "epsilon of guarantees count rows, so they guarantee people less",
     ),
     "plays of rows": (
         WARNING,

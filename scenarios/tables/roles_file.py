@@ -19,7 +19,7 @@ from scenarios.tables.roles import Roles, read_roles
 HEADER = """\
 # Roles and domains of {name}, written by `tokumei {command}`.
 # Review every domain that was read from the data. Replace it by what is known without these records, such as a codebook
-# or the limits of a form. This file declares the domains to be public, and promises of privacy rest on that.
+# or the limits of a form. This file declares the domains to be public, and guarantees of privacy rest on that.
 """
 REVIEW = "# Read from the data: review this domain.{}"
 

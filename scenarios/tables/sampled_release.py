@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from attacks import Attack, BlockedLinkage, LikelihoodAssignment, NearestNeighbour, SweeneyJoin
+from attacks import (
+    Attack,
+    BlockedLinkage,
+    ExpectationMaximizationLinkage,
+    GroupLinkage,
+    LikelihoodAssignment,
+    NearestNeighbour,
+    SweeneyJoin,
+)
 from defenses.base import MicrodataRelease
 from defenses.base.channel_parts import ChannelPart, Likelihood, Presence
 from metrics.columns import Domain, Integers
@@ -18,13 +26,15 @@ MOST_PAIRS = 25_000_000
 """Pairs of released rows and candidates that an attack compares by default; at most about 4 GB."""
 MOST_SPARSE = 100_000
 """Released rows that an attack which does not compare all pairs is asked about by default."""
+IN_BLOCKS = (BlockedLinkage, ExpectationMaximizationLinkage, GroupLinkage)
+"""Attacks that search the candidates of large tables in blocks, and answer for all rows."""
 ROW_BY_ROW = (NearestNeighbour, SweeneyJoin)
 """Attacks whose answer to a row does not depend on other rows."""
 
 
 def drawn_rows(attack: Attack, rows: int, candidates: int, targets: int | None, seed: int) -> Integers:
     """Released rows that an attack is asked about, ascending: all, or a random sample."""
-    if targets is None and isinstance(attack, BlockedLinkage):
+    if targets is None and isinstance(attack, IN_BLOCKS):
         targets = rows
     elif targets is None:
         sparse = isinstance(attack, LikelihoodAssignment)

@@ -1,4 +1,4 @@
-"""No release under a promise of epsilon tells neighbours apart by its form: shape, types, support, errors."""
+"""No release under a guarantee of epsilon tells neighbours apart by its form: shape, types, support, errors."""
 
 from dataclasses import replace
 from zlib import crc32
@@ -6,7 +6,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 import pytest
-from neighbour_tools import BARE, CHANGES, DECLARED, INTEGERS, changed, claimants, form, loaded, promises, texts
+from neighbour_tools import BARE, CHANGES, DECLARED, INTEGERS, changed, claimants, form, guarantees, loaded, texts
 
 from defenses import PrivateMarginals, RetentionReplacement
 from defenses.base.columns import category_cells, stored_alike
@@ -20,12 +20,12 @@ OUTSIDE = {
     "missing number", "missing category", "missing sensitive value", "text among numbers",
     "category that is not declared", "no category", "one category",
 }  # fmt: skip
-"""Changes after which a defense may refuse the table, or promise nothing and say which tables its promise is about."""
+"""Changes after which a defense may refuse the table, or guarantee nothing and say which tables it is about."""
 
 
 def differing(defense, first, second, seeds, *, supports=True):
-    """Whether the releases' forms differ between two tables although the defense promises epsilon for both."""
-    if not (promises(defense, first) and promises(defense, second)):
+    """Whether the releases' forms differ between two tables although the defense guarantees epsilon for both."""
+    if not (guarantees(defense, first) and guarantees(defense, second)):
         return False
     ours, theirs = form(defense, first, seeds), form(defense, second, seeds)
     return ours.shapes != theirs.shapes or (supports and ours.support != theirs.support)
@@ -52,7 +52,7 @@ def read(folder, frame, roles):
 
 
 def check(tables, seeds, refused, *, supports):
-    """Compare the forms of all defenses that promise epsilon; only `refused` changes may be outside of a promise."""
+    """Compare the forms of all defenses that guarantee epsilon; only `refused` changes may be outside."""
     first = tables["the same record"]
     defenses = claimants(first)
     assert {"Curator", "LocalReports", "PrivateMarginals", "RetentionReplacement"} <= set(defenses)
@@ -61,7 +61,7 @@ def check(tables, seeds, refused, *, supports):
         for title, second in tables.items():
             if second is first:
                 continue
-            if second is None or not promises(defense, second):
+            if second is None or not guarantees(defense, second):
                 assert title in refused, (name, title)
                 continue
             theirs = form(defense, second, seeds)
@@ -120,8 +120,8 @@ def first_forms(declared):
 def test_no_support_tells_neighbours(declared, first_forms, change):
     second = declared[change]
     for (defense, seeds), ours in zip(SUPPORTED, first_forms, strict=True):
-        assert promises(defense, declared["the same record"])
-        assert promises(defense, second)
+        assert guarantees(defense, declared["the same record"])
+        assert guarantees(defense, second)
         assert form(defense, second, seeds) == ours
 
 
@@ -186,7 +186,7 @@ def typed_forms(declared):
 def test_no_support_tells_neighbours_by_the_type_of_a_value(declared, typed_forms, title):
     second = typed(declared["the same record"], TYPES[title])
     for (defense, seeds), ours in zip(SUPPORTED, typed_forms, strict=True):
-        assert promises(defense, second)
+        assert guarantees(defense, second)
         assert form(defense, second, seeds) == ours
 
 
@@ -198,10 +198,10 @@ def test_without_declared_domains_nothing_is_promised_or_answered(tmp_path):
     for name, defense in claimants(declared_table).items():
         for title, table in tables.items():
             if defense.kind == "statistics":
-                # The promise of a curator holds since it refuses every query that reads a column.
+                # The guarantee of a curator holds since it refuses every query that reads a column.
                 answers.add((name, form(defense, table, 1).shapes))
             else:
-                assert not promises(defense, table), (name, title)
+                assert not guarantees(defense, table), (name, title)
     assert len(answers) == sum(defense.kind == "statistics" for defense in claimants(declared_table).values())
 
 
@@ -213,7 +213,7 @@ def test_every_promise_lists_what_is_read_before_the_noise(declared):
 
 
 class Broken(MicrodataDefense):
-    """Releases of random values in a form that is read from the records, under a promise of epsilon 0.01."""
+    """Releases of random values in a form that is read from the records, under a guarantee of epsilon 0.01."""
 
     def guarantee(self, records):
         return Guarantee(epsilon=0.01)

@@ -56,10 +56,10 @@ def test_a_seeded_sample_of_the_published_trials_is_played_again(published, reco
     ]
     chosen = np.random.default_rng(number).choice(len(trials), size, replace=False)
     rows = [trials[position] for position in chosen]
-    promised = {repr(entry): str(promise) for entry, promise in zip(plan.defenses, guarantees(plan), strict=True)}
+    guaranteed = {repr(entry): str(guarantee) for entry, guarantee in zip(plan.defenses, guarantees(plan), strict=True)}
     # A trial and its key do not depend on the other methods, whose keys would take a second.
     plan = plan.filtered(*(sorted({row[role] for row in rows}) for role in ("defense", "attack")))
-    catalogue = Catalogue(plan, tuple(promised[repr(entry)] for entry in plan.defenses))
+    catalogue = Catalogue(plan, tuple(guaranteed[repr(entry)] for entry in plan.defenses))
     replays = replay(catalogue, [result_of([0, *(row[name] for name in RESULT_COLUMNS)]) for row in rows])
     assert len(replays) == size
     same_packages = provenance([plan.name])["packages"] == record["packages"]

@@ -29,7 +29,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.thorough
+@pytest.mark.long  # the build of the site runs both commands
 @pytest.mark.parametrize("method", ["rounded_age:RoundedAge", "compatible_people:CompatiblePeople"])
 def test_methods_conform(folder, method):
     result = invoke("check", method)

@@ -1,4 +1,4 @@
-"""What README, pages and help promise of a defense is what it guarantees on a table with declared domains."""
+"""What README, pages and help say of a defense is what it guarantees on a table with declared domains."""
 
 import ast
 import itertools
@@ -36,7 +36,7 @@ SETTINGS = {
     "OptimalRetentionFromNoisyHistogram": {"epsilon_matrix": 1.0, "epsilon_release": 1.0},
 }
 OTHER_KINDS = {"GraphCurator", "PrivateGradientDescent", "FederatedAveraging"}
-"""Their promises are not about a table, or need parameters that a page of words cannot give."""
+"""Their guarantees are not about a table, or need parameters that a page of words cannot give."""
 
 
 def records():
@@ -104,7 +104,7 @@ def constructed():
 
 
 def rows(page):
-    """Methods and words of promise in the table of families of a page ``choose.md``."""
+    """Methods and words of guarantee in the table of families of a page ``choose.md``."""
     for line in page.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.split("|")]
         if line.startswith("| **") and len(cells) == 7:
@@ -113,17 +113,17 @@ def rows(page):
 
 @pytest.mark.parametrize(("method", "given"), list(defended()))
 def test_a_command_with_a_parameter_of_privacy_promises_it(method, given):
-    promised = guaranteed(method, **given_parameters([f"{name}={text}" for name, text in given.items()]))
+    stated = guaranteed(method, **given_parameters([f"{name}={text}" for name, text in given.items()]))
     for name in set(given) & set(PRIVACY):
-        assert promised[name] == float(given[name]), f"{method} promises no {name} of {given[name]}"
+        assert stated[name] == float(given[name]), f"{method} guarantees no {name} of {given[name]}"
 
 
 @pytest.mark.parametrize(("kind", "given"), list(constructed()))
 def test_a_class_constructed_with_a_parameter_of_privacy_promises_it(kind, given):
     made = kind(**given)
-    promised = made.guarantee(records()) if callable(made.guarantee) else made.guarantee
+    guaranteed = made.guarantee(records()) if callable(made.guarantee) else made.guarantee
     for name in set(given) & set(PRIVACY):
-        assert getattr(promised, name) == given[name], f"{kind.__name__} promises no {name} of {given[name]}"
+        assert getattr(guaranteed, name) == given[name], f"{kind.__name__} guarantees no {name} of {given[name]}"
 
 
 def test_pages_of_both_languages_construct_defenses():
@@ -137,7 +137,7 @@ def test_families_promise_what_the_page_says(language):
     page, seen = ROOT / f"docs/site/{language}/choose.md", 0
     for methods, words in rows(page):
         for method in set(methods) - OTHER_KINDS:
-            promised, seen = guaranteed(method), seen + 1
+            stated, seen = guaranteed(method), seen + 1
             said = {name for name, pattern in WORDS.items() if re.search(pattern, words)}
             if "or none" in words or "またはなし" in words:
                 continue
@@ -145,7 +145,7 @@ def test_families_promise_what_the_page_says(language):
                 # The row says of it what its statement says.
                 assert statement(method)
                 continue
-            kept = {name for name, value in promised.items() if value is not None}
+            kept = {name for name, value in stated.items() if value is not None}
             assert said - {"delta"} <= kept, f"{page}: {method}"
             assert said or not kept, f"{page}: {method}"
     assert seen > 20
@@ -158,7 +158,7 @@ def test_what_the_questions_recommend_promises_something(language):
     recommended = set(re.findall(r"`([A-Z]\w+)`", questions)) - OTHER_KINDS
     assert len(recommended) >= 7
     for name in recommended:
-        assert any(value is not None for value in guaranteed(name).values()), f"{name} promises nothing"
+        assert any(value is not None for value in guaranteed(name).values()), f"{name} guarantees nothing"
 
 
 def test_a_method_without_a_promise_would_be_seen():

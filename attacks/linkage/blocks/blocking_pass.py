@@ -89,6 +89,12 @@ def search_column(model: ColumnMixture) -> SearchColumn:
         fine, good = _windows(model), float(model.shares[0] + INSIDE * model.shares[1])
     elif model.noisy:
         good = float(model.shares[0])
+    elif column.errors is not None:
+        pairs, kept = column.errors.pairs, column.runs
+        fine = disjoint_runs(
+            np.r_[kept.owner, pairs.cell], np.r_[kept.low, pairs.value], np.r_[kept.high, pairs.value + 1]
+        )
+        inside, good = 1.0, float(model.shares[0] + model.shares[1])
     group = _groups(column, fine)
     coarse = _over_groups(fine, group)
     starts = np.searchsorted(fine.owner, np.arange(column.cells + 1))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attacks.base.text_errors import TextErrors
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn
 from attacks.linkage.fitting.column_tables import PRIOR, START, covering_weights, interval_lengths
 from metrics.columns import Array, Booleans, Floats, Integers, Singles
@@ -44,7 +45,8 @@ class ColumnMixture:
 
     A value is kept with probability a: the cell covers it. It gets Gaussian noise with probability b, where at least
     half of the rows hold plain numbers. It is replaced with probability c by the value of any row. In a column with
-    noise, a cell that is no number covers the value with probability a + b.
+    noise, a cell that is no number covers the value with probability a + b. In a column with typing errors, b is the
+    probability of such an error, and a plain cell equals the value with probability a.
 
     Parameters
     ----------
@@ -80,7 +82,14 @@ class ColumnMixture:
         self._replaced = (column.count + PRIOR * self._kept_mean) / (rows + PRIOR)
         # Cells that show what happened to the value.
         self.telling: Booleans = self.number if self.noisy else ~self.suppressed
-        self.shares = START.copy() if self.noisy else START * [1, 0, 1] / START[[0, 2]].sum()
+        # Cells that equal the value where it was kept; others cover it where it was disturbed, too.
+        self.plain: Booleans = self.number
+        if column.errors is not None:
+            self.plain = column.single >= 0
+            pairs, weight = column.errors.pairs, column.errors.ratio * column.errors.share[column.errors.pairs.value]
+            self._mistyped_mean = np.bincount(pairs.cell, weights=weight, minlength=column.cells) * self._replaced
+        disturbed = self.noisy or column.errors is not None
+        self.shares = START.copy() if disturbed else START * [1, 0, 1] / START[[0, 2]].sum()
         self.deviation = 1.0
         self._width = np.ones(column.cells)
         if self.noisy:
@@ -104,12 +113,14 @@ class ColumnMixture:
     def parts(self, cells: Array, positions: Array) -> Parts:
         """Probabilities of distinct cells given the values at positions; both are broadcast."""
         kept = self._kept_cell[cells] * np.where(self._flat[cells], 1.0, self._kept_value[positions])
-        truthful = np.where(self.number[cells], self.shares[0], 1 - self.shares[2])
+        truthful = np.where(self.plain[cells], self.shares[0], 1 - self.shares[2])
         kept = kept * truthful * self.column.covers(cells, positions)
         squares = np.zeros(kept.shape)
         disturbed = np.zeros(kept.shape)
         if self.noisy:
             squares, disturbed = self._noise(cells, self.column.numbers[positions])
+        elif self.column.errors is not None:
+            disturbed = self.shares[1] * self._replaced[cells] * self.column.errors.ratios_at(cells, positions)
         return Parts(kept, disturbed, np.broadcast_to(self.shares[2] * self._replaced[cells], kept.shape), squares)
 
     def mean_parts(self, cells: Array) -> Parts:
@@ -117,7 +128,7 @@ class ColumnMixture:
 
         The mean of the squares weighs candidates by the probability of noise.
         """
-        truthful = np.where(self.number[cells], self.shares[0], 1 - self.shares[2])
+        truthful = np.where(self.plain[cells], self.shares[0], 1 - self.shares[2])
         kept = truthful * self._kept_mean[cells]
         squares, disturbed = np.zeros(kept.shape), np.zeros(kept.shape)
         if self.noisy:
@@ -125,6 +136,8 @@ class ColumnMixture:
             disturbed = noise.mean(axis=1)
             squares = (squares * noise).mean(axis=1) / np.maximum(disturbed, 1e-300)
             disturbed *= self._present
+        elif self.column.errors is not None:
+            disturbed = self.shares[1] * self._mistyped_mean[cells]
         return Parts(kept, disturbed, self.shares[2] * self._replaced[cells], squares)
 
     def of_numbers(self) -> tuple[float, Floats, Floats]:
@@ -148,13 +161,16 @@ class ColumnMixture:
         inner, outer : ndarray of float, shape (cells,)
             They add up to the mean over all candidates.
         """
-        truthful = np.where(self.number, self.shares[0], 1 - self.shares[2])
+        truthful = np.where(self.plain, self.shares[0], 1 - self.shares[2])
         inner = truthful * self._kept_mean + self.shares[2] * self._replaced * share
-        outer = self.shares[2] * self._replaced * (1 - share)
+        outer = self.shares[2] * self._replaced * np.maximum(1 - share, 0.0)
         if self.noisy and inside:
             # As if candidates were uniform around each number.
             noise = np.where(self.number, self.shares[1] * self._width * share / (2 * width * self.deviation), 0.0)
             inner, outer = inner + noise * inside, outer + noise * (1 - inside)
+        elif self.column.errors is not None:
+            mistyped = self.shares[1] * self._mistyped_mean
+            inner, outer = inner + mistyped * inside, outer + mistyped * (1 - inside)
         return inner, outer
 
     def _noise(self, cells: Array, numbers: Floats) -> tuple[Floats, Floats]:
@@ -191,6 +207,11 @@ class ColumnMixture:
     def log_likelihoods(self, cells: Array) -> Singles:
         """Log-probability of distinct cells given the value at every position, shape (cells, size)."""
         positions = np.arange(self.column.size)
+        if self.column.errors is not None:
+            table, plain = np.empty((cells.size, positions.size), dtype=np.float32), self.plain[cells]
+            table[plain] = self._of_texts(cells[plain], self.column.errors)
+            table[~plain] = self.log_likelihood(cells[~plain, None], positions)
+            return table
         if not self.noisy:
             return self.log_likelihood(cells[:, None], positions[None, :])
         table = np.empty((cells.size, self.column.size), dtype=np.float32)
@@ -218,6 +239,18 @@ class ColumnMixture:
         density[equal, self.column.runs.low[first[equal]]] += np.float32(kept)
         density += replaced[cells, None].astype(np.float32)
         table[number] = np.log(density, out=density)
+        return table
+
+    def _of_texts(self, cells: Array, errors: TextErrors) -> Singles:
+        """`log_likelihoods` of plain cells in a column with typing errors: most values are as likely as replaced."""
+        replaced = self.shares[2] * self._replaced[cells]
+        table = np.repeat(np.log(replaced)[:, None], self.column.size, axis=1).astype(np.float32)
+        place, pair = errors.of_cells(cells)
+        mistyped = self.shares[1] * self._replaced[cells[place]] * errors.ratio[pair]
+        table[place, errors.pairs.value[pair]] = np.log(mistyped + replaced[place])
+        every = np.arange(cells.size)
+        equal = self.column.single[cells]
+        table[every, equal] = self.log_likelihood(cells, equal)
         return table
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from attacks.base.text_errors import TextErrors, TextSides, text_errors
 from metrics.columns import (
     Array,
     Booleans,
@@ -17,6 +20,7 @@ from metrics.columns import (
     Integers,
     Integers32,
     NumericDomain,
+    Singles,
     distinct_cells,
     numbers_of,
     read_cells,
@@ -69,6 +73,8 @@ class RunCodedColumn:
         Share of candidates at each position.
     starts : ndarray of int, shape (cells + 1,)
         First run of each distinct cell.
+    errors : TextErrors, optional
+        Cells and positions that are nearly equal as texts, where the release has typing errors in this column.
     """
 
     name: str
@@ -78,6 +84,7 @@ class RunCodedColumn:
     runs: Runs
     numbers: Floats
     written: Floats
+    errors: TextErrors | None = None
     count: Integers = field(init=False, repr=False)
     share: Floats = field(init=False, repr=False)
     starts: Integers = field(init=False, repr=False)
@@ -92,6 +99,15 @@ class RunCodedColumn:
     def cells(self) -> int:
         """Number of distinct released cells."""
         return self.count.size
+
+    @cached_property
+    def single(self) -> Integers:
+        """Position of the one value that is not missing and that a distinct cell covers, else -1, shape (cells,)."""
+        position = np.full(self.cells, -1)
+        alone = (np.diff(self.starts)[self.runs.owner] == 1) & (self.runs.high - self.runs.low == 1)
+        alone &= self.runs.low < self.size - 1
+        position[self.runs.owner[alone]] = self.runs.low[alone]
+        return position
 
     def over_runs(self, weights: Floats) -> Floats:
         """Sum of the weights of the positions that each distinct cell covers, shape (cells,).
@@ -124,6 +140,35 @@ class RunCodedColumn:
         wanted = cells.astype(np.int64) * (self.size + 1) + positions
         # Runs of a cell are disjoint and ascending: a position inside one has an odd number of borders before it.
         return np.asarray(np.searchsorted(borders.ravel(), wanted, side="right") % 2 == 1)
+
+
+def with_text_errors(columns: list[RunCodedColumn], domains: Mapping[str, Domain]) -> list[RunCodedColumn]:
+    """Return the columns with the typing errors that the release shows; the same columns where it shows none."""
+    texts = [_texts(column, domains[column.name]) for column in columns]
+
+    def distance(number: int, rows: Integers) -> Singles:
+        own = columns[number]
+        cells, row = np.unique(own.codes[rows], return_inverse=True)
+        far = (~own.covers(cells[:, None], np.arange(own.size))).astype(np.float32)
+        span = np.ptp(own.numbers[:-1]) if own.size > 2 else 0.0
+        if span > 0:
+            steps = np.abs(own.written[cells][:, None] - own.numbers) / span
+            far = np.where(np.isnan(steps), far, np.minimum(steps, 1)).astype(np.float32)
+        return np.asarray(np.take(far, own.values, axis=1)[row])
+
+    errors = text_errors(texts, distance) if any(texts) else [None] * len(columns)
+    return [replace(column, errors=found) for column, found in zip(columns, errors, strict=True)]
+
+
+def _texts(column: RunCodedColumn, domain: Domain) -> TextSides | None:
+    """Both sides of a column of categories as texts; None where some candidate has each plain cell, or for numbers."""
+    if isinstance(domain, NumericDomain):
+        return None
+    occurs, cell = column.share > 0, column.single
+    if occurs[cell[cell >= 0]].all():
+        return None
+    names = np.array([*domain.categories, ""], dtype=object)
+    return TextSides(names[cell].tolist(), np.where(occurs, names, "").tolist(), column.codes, column.values)
 
 
 def run_coded_column(name: str, released: pd.Series[Any], candidates: pd.Series[Any], domain: Domain) -> RunCodedColumn:

@@ -90,8 +90,9 @@ SMALLEST_SHARE = 1e-4
 class ColumnModels:
     """Mixture models of all columns, fitted together.
 
-    The tables of all columns lie one after another in vectors, those of columns with noise first: a step of the fit
-    costs a few operations on long vectors. They are in single precision where all columns allow it.
+    The tables of all columns lie one after another in vectors. Columns with noise come first, then those with typing
+    errors. A step of the fit costs a few operations on long vectors. They are in single precision where all columns
+    allow it.
 
     Parameters
     ----------
@@ -107,12 +108,14 @@ class ColumnModels:
     def __init__(self, columns: list[SharedColumn]) -> None:
         self.tables = [ColumnTables.start(column) for column in columns]
         # Positions in the vectors; `self._turn` leads from the columns' order to that of the vectors.
-        self._turn = sorted(range(len(self.tables)), key=lambda number: not self.tables[number].noisy)
+        kinds = [(not tables.noisy, not tables.disturbed) for tables in self.tables]
+        self._turn = sorted(range(len(self.tables)), key=kinds.__getitem__)
         self._places = np.argsort(self._turn).tolist()
         self._sorted = [self.tables[number] for number in self._turn]
         self._sizes = np.array([tables.given_kept.size for tables in self._sorted])
         self._ends = [0, *np.cumsum(self._sizes).tolist()]
         self._noisy = sum(tables.noisy for tables in self._sorted)
+        self._disturbable = sum(tables.disturbed for tables in self._sorted)
         residuals = [tables.flat(tables.residual) for tables in self._sorted if tables.residual is not None]
         residual = np.concatenate([*residuals, np.zeros(0)])
         absent = np.isnan(residual)
@@ -129,6 +132,8 @@ class ColumnModels:
                 [(tables, tables.by_frequency) for tables in self._sorted],
             )
         )
+        mistyped = [tables.flat(tables.mistyped) for tables in self._sorted if tables.mistyped is not None]
+        self._mistyped = np.concatenate([*mistyped, np.zeros(0)]).astype(self.precision)
         self._widths = [tables.width.astype(self.precision) for tables in self._sorted]
         counts = [tables.given_kept.shape[0] for tables in self._sorted]
         codes = [tables.column.cells.codes for tables in self._sorted]
@@ -221,10 +226,10 @@ class ColumnModels:
         """
         weight = self._collapsed(posterior)
         weight /= self._likelihood
-        disturbed = weight[: self._ends[self._noisy]] * self._disturbed
+        disturbed = weight[: self._ends[self._disturbable]] * self._disturbed
         totals = np.zeros_like(self._shares)
         totals[:, 0] = self._sums(weight * self._kept_part)
-        totals[: self._noisy, 1] = self._sums(disturbed)
+        totals[: self._disturbable, 1] = self._sums(disturbed)
         weight *= self._replaced_part
         totals[:, 2] = self._sums(weight)
         if not totals.any():
@@ -245,7 +250,9 @@ class ColumnModels:
         shares = self._shares.astype(self.precision)
         self._kept_part = np.repeat(shares[:, 0], self._sizes) * self._given_kept
         self._replaced_part = np.repeat(shares[:, 2], self._sizes) * self._given_replaced
-        disturbed = np.empty_like(self._residual)
+        disturbed = np.empty(self._ends[self._disturbable], dtype=self.precision)
+        shares_of_pairs = np.repeat(shares[self._noisy :, 1], self._sizes[self._noisy :])[: self._mistyped.size]
+        np.multiply(self._mistyped, shares_of_pairs, out=disturbed[self._residual.size :])
         for place, noise in enumerate(self._noises[: self._noisy]):
             tables = self._sorted[place]
             residual = self._segment(self._residual, place).reshape(tables.given_kept.shape, order=tables.order)

@@ -191,6 +191,9 @@ class ColumnTables:
         Standard deviation of the noise at the start, in the column's unit.
     width : ndarray of float, shape (cells, 1)
         Length of the interval of numbers that each cell stands for, in the column's unit; 1 for columns without noise.
+    mistyped : ndarray of float, shape (cells, values), or None
+        Probability of a distinct cell given a distinct value if the value was released with a typing error; None for
+        columns without typing errors.
     """
 
     column: SharedColumn
@@ -200,6 +203,7 @@ class ColumnTables:
     residual: Floats | None
     deviation: float
     width: Floats
+    mistyped: Floats | None = None
 
     @classmethod
     def start(cls, column: SharedColumn) -> ColumnTables:
@@ -219,7 +223,10 @@ class ColumnTables:
             evenly = None
             if isinstance(cells, CategoricalCells) and cells.plain.all():
                 evenly = np.where(cells.missing, by_frequency, 1 / max(1, cells.domain.size))[:, None]
-            return cls(column, given_kept, by_frequency[:, None], evenly, None, 1.0, np.ones((1, 1)))
+            mistyped = None
+            if column.errors is not None:
+                mistyped = column.errors.ratio_table(np.arange(count.size)) * by_frequency[:, None]
+            return cls(column, given_kept, by_frequency[:, None], evenly, None, 1.0, np.ones((1, 1)), mistyped)
         given_kept = covers
         values, numbers = column.values.astype(float), cells.hull()[0]
         # A number stands for the interval to its released neighbours, of which `width` is its own share.
@@ -243,6 +250,11 @@ class ColumnTables:
     def noisy(self) -> bool:
         """Whether values may be disturbed by noise."""
         return self.residual is not None
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether values may be disturbed by noise or by typing errors."""
+        return self.noisy or self.mistyped is not None
 
     @cached_property
     def least_scale(self) -> float:
@@ -269,7 +281,7 @@ class ColumnTables:
     def starting_shares(self) -> tuple[float, float, float]:
         """Shares of kept, disturbed and replaced values before anything is known."""
         kept, disturbed, replaced = (
-            START * [1, self.noisy, 1] / START[[0, 1, 2] if self.noisy else [0, 2]].sum()
+            START * [1, self.disturbed, 1] / START[[0, 1, 2] if self.disturbed else [0, 2]].sum()
         ).tolist()
         return kept, disturbed, replaced
 
@@ -280,6 +292,8 @@ class ColumnTables:
         """
         shares = self.starting_shares()
         ratio = shares[0] * self.given_kept
+        if self.mistyped is not None:
+            ratio += shares[1] * self.mistyped
         if self.residual is not None:
             residual = np.where(np.isnan(self.residual), np.inf, self.residual).astype(self.precision)
             scales = np.maximum(self.deviation / 3.0 ** np.arange(SCALES), self.least_scale)

@@ -40,6 +40,8 @@ class Pairs:
         Probability of the cell if the value was kept, replaced by frequency or replaced evenly.
     residual, width : ndarray of float
         Released minus original number, infinite where there is no noise, and the interval of the released number.
+    mistyped : ndarray of float
+        Probability of the cell if the value was released with a typing error; 0 for columns without typing errors.
     can_be_even, noisy : ndarray of bool, shape (columns,)
         Columns whose values may be replaced evenly, and those whose values may be disturbed.
     least_scale, deviation : ndarray of float, shape (columns,)
@@ -52,6 +54,7 @@ class Pairs:
     evenly: Floats
     residual: Floats
     width: Floats
+    mistyped: Floats
     can_be_even: Booleans
     noisy: Booleans
     least_scale: Floats
@@ -73,6 +76,7 @@ def weighted_pairs(tables: list[ColumnTables], counts: list[Floats]) -> Pairs:
     shape = (len(tables), max(1, max(entries.size for entries, _ in chosen)))
     weight, kept, by_frequency = np.zeros(shape), np.ones(shape), np.ones(shape)
     evenly, residual, width = np.ones(shape), np.full(shape, np.inf), np.ones(shape)
+    mistyped = np.zeros(shape)
     for number, (one, (entries, weights)) in enumerate(zip(tables, chosen, strict=True)):
         cells, values = np.unravel_index(entries, one.given_kept.shape, order=one.order)
         part = number, slice(entries.size)
@@ -84,6 +88,8 @@ def weighted_pairs(tables: list[ColumnTables], counts: list[Floats]) -> Pairs:
             distance = one.residual[cells, values]
             residual[part] = np.where(np.isnan(distance), np.inf, distance)
             width[part] = one.width[cells, 0]
+        if one.mistyped is not None:
+            mistyped[part] = one.mistyped[cells, values]
     return Pairs(
         weight,
         kept,
@@ -91,6 +97,7 @@ def weighted_pairs(tables: list[ColumnTables], counts: list[Floats]) -> Pairs:
         evenly,
         residual,
         width,
+        mistyped,
         np.array([one.evenly is not None for one in tables]),
         np.array([one.noisy for one in tables]),
         np.array([one.least_scale for one in tables]),
@@ -175,6 +182,7 @@ def refined(pairs: Pairs, fit: Fit, steps: int = STEPS) -> Fit:
         np.minimum(1.0, noise, out=noise)
         for family, those in ((GAUSSIAN, pairs.noisy & ~fit.laplace), (LAPLACE, pairs.noisy & fit.laplace)):
             noise[those] /= sum_over_grid(family, scale[those, None] / pairs.width[those])
+        noise += pairs.mistyped
         kept, disturbed = shares[:, :1] * pairs.kept, shares[:, 1:2] * noise
         likelihood = shares[:, 2:] * given_replaced
         likelihood += kept
@@ -341,6 +349,10 @@ class End:
     moved: float
 
 
+def _matched(evidence: Array) -> Array:
+    return matching_posterior(evidence, ROUNDS)
+
+
 def fitted(models: ColumnModels, distance_posterior: Array, iterations: int) -> End:
     """Fit the models from several starts.
 
@@ -365,9 +377,7 @@ def fitted(models: ColumnModels, distance_posterior: Array, iterations: int) -> 
             other = _settled(models, other, iterations - 1 - SCREENED)
         if other.value > best.value + MARGIN:
             best = other
-    other = _settled(
-        models, _round(models, best.mechanisms, matching_posterior(best.evidence, ROUNDS), chosen_fit), CHOSEN
-    )
+    other = _settled(models, _round(models, best.mechanisms, _matched(best.evidence), chosen_fit), CHOSEN)
     if other.value > best.value + MARGIN:
         best = other
     models.adopt(best.mechanisms)
@@ -393,28 +403,31 @@ def _alike(end: End, other: End) -> bool:
 
 def _screened(models: ColumnModels, start: list[ColumnMechanism]) -> End:
     """The best of the other starts after a few rounds."""
-    ends = [
-        _round(models, start, matching_posterior(evidence, ROUNDS), first_fit)
-        for evidence in starting_evidence(models.tables)
-    ]
+    ends = [_round(models, start, _matched(evidence), first_fit) for evidence in starting_evidence(models.tables)]
     for _ in range(SCREENED):
         ends = sorted(ends, key=lambda end: -end.value)[:FINALISTS]
         ends = [_next(models, end) for end in ends]
     return max(ends, key=lambda end: end.value)
 
 
-def _settled(models: ColumnModels, end: End, rounds: int) -> End:
+def _settled(models: ColumnModels, end: End, rounds: int, posterior: Callable[[Array], Array] = _matched) -> End:
     """At most so many rounds more, until shares settle."""
     for _ in range(rounds):
         if end.moved < SETTLED:
             break
-        end = _next(models, end)
+        end = _next(models, end, posterior)
     return end
 
 
-def _next(models: ColumnModels, end: End) -> End:
+def refitted_by_row(models: ColumnModels, end: End, iterations: int) -> End:
+    """Go on from an end as if each row's candidate were drawn by itself, so that several rows may have one."""
+    end = _settled(models, _next(models, end, candidate_weights), iterations - 1, candidate_weights)
+    return replace(end, evidence=models.log_likelihood(np.float64))
+
+
+def _next(models: ColumnModels, end: End, posterior: Callable[[Array], Array] = _matched) -> End:
     models.adopt(end.mechanisms)
-    return _step(models, matching_posterior(end.evidence, ROUNDS))
+    return _step(models, posterior(end.evidence))
 
 
 def _step(models: ColumnModels, posterior: Array) -> End:

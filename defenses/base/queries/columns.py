@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 def numbers(records: Microdata, column: str) -> Floats:
     """Numbers of a column, clipped into its declared bounds, shape (n,); missing ones become the middle of the bounds.
 
-    Raises
-    ------
-    ValueError
-        If there is no such column, its domain is categorical, or a value is missing and no bounds are declared.
+    Raises ValueError if there is no such column, its domain is categorical, or a value is missing and no bounds are
+    declared.
     """
     require_column(records.frame.columns, column)
     values = as_numbers(records.frame[column])
@@ -50,10 +48,7 @@ def numbers(records: Microdata, column: str) -> Floats:
 def codes(records: Microdata, column: str) -> NDArray[np.intp]:
     """Category or public bin of each record, shape (n,); -1 where it is missing or not in the domain.
 
-    Raises
-    ------
-    ValueError
-        If there is no such column.
+    Raises ValueError if there is no such column.
     """
     require_column(records.frame.columns, column)
     domain = records.domain(column)
@@ -69,10 +64,7 @@ def codes(records: Microdata, column: str) -> NDArray[np.intp]:
 def labels(records: Microdata, column: str) -> list[str]:
     """Names of a column's categories, or its public bins as released cells.
 
-    Raises
-    ------
-    ValueError
-        If there is no such column.
+    Raises ValueError if there is no such column.
     """
     require_column(records.frame.columns, column)
     domain = records.domain(column)
@@ -82,10 +74,7 @@ def labels(records: Microdata, column: str) -> list[str]:
 def require_selection(values: Floats) -> Floats:
     """Return the selected values.
 
-    Raises
-    ------
-    ValueError
-        If the query selects no record.
+    Raises ValueError if the query selects no record.
     """
     require(values.size, "the query selects no record")
     return values

@@ -55,10 +55,7 @@ class Condition:
     def holds(self, records: Microdata) -> Booleans:
         """Return for each record whether the condition holds, shape (n,).
 
-        Raises
-        ------
-        ValueError
-            If the records lack the column.
+        Raises ValueError if the records lack the column.
         """
         require_column(records.frame.columns, self.column)
         column = records.frame[self.column]
@@ -80,10 +77,7 @@ class Condition:
 def _checked(value: Any) -> str | float | bool:
     """Return a value as a plain text, number or boolean.
 
-    Raises
-    ------
-    ValueError
-        If it is anything else, or not finite.
+    Raises ValueError if it is anything else, or not finite.
     """
     plain = value.item() if isinstance(value, np.bool_ | np.integer | np.floating) else value
     if isinstance(plain, str | bool):

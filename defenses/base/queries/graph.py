@@ -39,11 +39,8 @@ class _GraphQuery(Query):
     def graph(self, records: Microdata) -> tuple[Integers64, int]:
         """Return the edges, shape (edges, 2), and the public number of persons.
 
-        Raises
-        ------
-        ValueError
-            If a column is missing, persons have no declared categories, both columns declare other persons, or a
-            pair is joined twice.
+        Raises ValueError if a column is missing, persons have no declared categories, both columns declare other
+        persons, or a pair is joined twice.
         """
         import pandas as pd
 

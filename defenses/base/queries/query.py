@@ -64,20 +64,14 @@ class Query(ABC):
     def exact(self, records: Microdata) -> Answer:
         """Return the answer without protection.
 
-        Raises
-        ------
-        ValueError
-            If the records lack a column, the mask has another length, or the answer needs a record and none is
-            selected.
+        Raises ValueError if the records lack a column, the mask has another length, or the answer needs a record and
+        none is selected.
         """
 
     def selected(self, records: Microdata) -> Booleans:
         """Return which records are selected, shape (n,).
 
-        Raises
-        ------
-        ValueError
-            If the records lack a condition's column, or the mask has another length.
+        Raises ValueError if the records lack a condition's column, or the mask has another length.
         """
         self.check_members(records)
         chosen = np.ones(len(records), dtype=bool) if self.members is None else self.members
@@ -108,10 +102,7 @@ class Query(ABC):
     def from_dict(plain: Mapping[str, Any]) -> Query:
         """Read a query from the output of `to_dict`.
 
-        Raises
-        ------
-        ValueError
-            If there is no such query, or a part is unknown or missing.
+        Raises ValueError if there is no such query, or a part is unknown or missing.
         """
         content = dict(plain)
         kind = content.pop("query", None)

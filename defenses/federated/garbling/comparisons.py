@@ -353,10 +353,7 @@ def garble(
 def evaluate(circuit: Circuit, garbled: GarbledCircuit, labels: Labels) -> Labels:
     """Output labels of a garbled circuit, from the labels of the evaluator's input.
 
-    Raises
-    ------
-    AggregationError
-        If the tables do not fit the circuit.
+    Raises AggregationError if the tables do not fit the circuit.
     """
     return circuit(EvaluatingGates(garbled.tables), garbled.inputs, labels)
 
@@ -364,10 +361,7 @@ def evaluate(circuit: Circuit, garbled: GarbledCircuit, labels: Labels) -> Label
 def decoded(answer: Labels, garbled: GarbledCircuit) -> NDArray[np.bool_]:
     """Output bits as the evaluator reads them, from the digests of the garbler.
 
-    Raises
-    ------
-    AggregationError
-        If a label is neither that of 0 nor that of 1.
+    Raises AggregationError if a label is neither that of 0 nor that of 1.
     """
     pairs = list(zip(digests(answer), garbled.outputs, strict=True))
     require(
@@ -381,10 +375,7 @@ def decoded(answer: Labels, garbled: GarbledCircuit) -> NDArray[np.bool_]:
 def accepted(answer: Labels, keys: GarbledKeys) -> NDArray[np.bool_]:
     """Output bits as the garbler reads them, from the evaluator's answer.
 
-    Raises
-    ------
-    AggregationError
-        If a label is neither that of 0 nor that of 1.
+    Raises AggregationError if a label is neither that of 0 nor that of 1.
     """
     zero = (answer == keys.output_zeros).all(axis=-1)
     one = (answer == keys.output_ones).all(axis=-1)

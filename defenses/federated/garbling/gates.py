@@ -179,10 +179,7 @@ class EvaluatingGates(Gates):
     def both(self, left: Wires, right: Wires) -> Wires:
         """And, by the rows that the labels' colours select.
 
-        Raises
-        ------
-        AggregationError
-            If a table is missing or has another number of gates.
+        Raises AggregationError if a table is missing or has another number of gates.
         """
         a, b = left.reshape(-1, 2), right.reshape(-1, 2)
         count = len(a)

@@ -298,11 +298,11 @@ class Incognito(ConstrainedDefense):
         """Return what the optimal levels guarantee for these records; takes as long as `apply` on small lattices."""
         problem, _ = self._problem(self.counted(records))
         if not _is_large(problem.lattice):
-            return self._promise(problem, records, self._search(problem)[0])
+            return self._guarantee(problem, records, self._search(problem)[0])
         coarsest = tuple(levels - 1 for levels in problem.lattice.shape)
         verdict = problem.requirements.test(problem.lattice.frequency_set(coarsest))
         refuse(verdict.refutes, self._nothing_meets(problem))
-        return self._promise(problem, records, None)
+        return self._guarantee(problem, records, None)
 
     def recode(self, records: CountedTable) -> FullDomainRecoding:
         """Release the columns of counted records at their optimal levels; nothing is drawn."""
@@ -327,7 +327,7 @@ class Incognito(ConstrainedDefense):
         return FullDomainRecoding(
             classes[finest],
             cells,
-            self._promise(problem, roles, best),
+            self._guarantee(problem, roles, best),
             _containment(roles, problem.names),
             search_remark(best.loss, optimal=optimal, bound=bound),
             levels=levels,
@@ -376,8 +376,8 @@ class Incognito(ConstrainedDefense):
         limit = rows_of_share(self.max_suppression, int(lattice.finest.sizes.sum()))
         return ClassRequirements(self.k, limit, self.constraints, sensitive)
 
-    def _promise(self, problem: _Problem, roles: Microdata, best: SearchResult | None) -> Guarantee:
-        """What a release promises whose best node is `best`; the search of a large lattice promises without it."""
+    def _guarantee(self, problem: _Problem, roles: Microdata, best: SearchResult | None) -> Guarantee:
+        """Guarantee of a release whose best node is `best`; the search of a large lattice states it without one."""
         names = chosen_columns(roles, self.columns, roles.quasi_identifiers)
         required = problem.requirements
         rows = 0 if best is None or _is_large(problem.lattice) else int(best.classes.sizes[best.suppressed].sum())

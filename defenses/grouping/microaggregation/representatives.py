@@ -158,10 +158,7 @@ def grouped_column(original: pd.Series[Any], domain: Domain, coded: CodedColumn)
 def read_grouped_column(records: Microdata, name: str) -> GroupedNumbers | GroupedCategories:
     """Read a column with at least one value; the kind of its domain decides the kind of column.
 
-    Raises
-    ------
-    ValueError
-        If a value is no finite number or no category of the domain; names the column.
+    Raises ValueError if a value is no finite number or no category of the domain; names the column.
     """
     original, domain = records.frame[name], records.domain(name)
     return grouped_column(original, domain, code_column(original, domain))

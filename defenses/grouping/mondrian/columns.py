@@ -197,10 +197,7 @@ class OrderedCategories(OrderedColumn):
 def order_column(name: str, domain: Domain, coded: CodedColumn, hierarchy: Hierarchy | None) -> OrderedColumn:
     """Number the values of a column in the order of possible cuts, given its codes by domain.
 
-    Raises
-    ------
-    ValueError
-        If the hierarchy lacks a value; names the column.
+    Raises ValueError if the hierarchy lacks a value; names the column.
     """
     if isinstance(domain, NumericDomain):
         numbers = np.concatenate([[0.0], coded.values[: coded.missing]])

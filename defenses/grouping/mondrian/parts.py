@@ -11,13 +11,260 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from defenses.base import Block, Divided, RecordsInBlocks, WeightedColumn, block_generator, filled, plain_numbers
-from defenses.grouping.constraints import Constraint, SensitiveColumn
+from defenses.grouping.constraints import Constraint, SensitiveColumn, hold
 from defenses.grouping.mondrian.coding import code_numbers, each_column
 from defenses.grouping.mondrian.columns import MISSING, OrderedColumn, OrderedNumbers, order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
 from defenses.grouping.mondrian.partition import partition
-from defenses.grouping.mondrian.top_tree import Path, SampledColumn, TopCut, TopCuts, TopTree
-from metrics.columns import Integers, NumericDomain
+from metrics.columns import Booleans, Floats, Integers, NumericDomain
+
+# The top of Mondrian's tree, chosen on a sample of the records.
+
+
+CANDIDATES = 1 << 10
+"""Largest number of cuts that are tried in a column: quantiles of the sample where there are more values."""
+SIDE = 32
+"""Smallest number of sampled records on a side, so that chance decides little."""
+NEARBY = 1 / 8
+"""Share of a node's records around a refused cut in which its column is not cut again."""
+
+Path = tuple[bool, ...]
+"""Sides from the root down to a node of the tree; True is the right side."""
+
+
+@dataclass(frozen=True)
+class TopCut:
+    """A cut of all records of a node.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    code : int
+        Code of the last value on the left side, in the sample's column.
+    value : float
+        Number or code that `OrderedColumn.codes` stand for in the whole table: rows above it go right.
+    """
+
+    column: str
+    code: int
+    value: float
+
+
+@dataclass(frozen=True)
+class SampledColumn:
+    """A column of the sample.
+
+    Attributes
+    ----------
+    ordered : OrderedColumn
+        The column with the codes of the sampled records.
+    values : ndarray, shape (ordered.size,)
+        What each code stands for in the whole table: a number, or the code itself; ascending, -inf or 0 if missing.
+    """
+
+    ordered: OrderedColumn
+    values: NDArray[Any] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class TopTree:
+    """Cuts from the root down, whose leaves are the parts of a table.
+
+    Attributes
+    ----------
+    cuts : mapping of path to TopCut
+        The cut of each inner node.
+    """
+
+    cuts: Mapping[Path, TopCut]
+
+    @property
+    def leaves(self) -> list[Path]:
+        """The leaves from left to right."""
+        if not self.cuts:
+            return [()]
+        sides = [(*path, side) for path in self.cuts for side in (False, True)]
+        return sorted(path for path in sides if path not in self.cuts)
+
+    def parts(self, columns: Mapping[str, NDArray[Any]], rows: int) -> Integers:
+        """Leaf of each row, shape (rows,), as its position in `leaves`; a missing number (NaN) goes left.
+
+        Parameters
+        ----------
+        columns : mapping of str to ndarray, each of shape (rows,)
+            Numbers or codes, as the values of the cuts.
+        rows : int
+            Number of rows.
+        """
+        number = {path: place for place, path in enumerate(self.leaves)}
+        result = np.empty(rows, dtype=np.intp)
+
+        def descend(path: Path, inside: Integers) -> None:
+            cut = self.cuts.get(path)
+            if cut is None:
+                result[inside] = number[path]
+                return
+            right = columns[cut.column][inside] > cut.value
+            descend((*path, False), inside[~right])
+            descend((*path, True), inside[right])
+
+        descend((), np.arange(rows))
+        return result
+
+    def without(self, path: Path) -> TopTree:
+        """The tree with a node and what is below it as a leaf."""
+        return TopTree({other: cut for other, cut in self.cuts.items() if other[: len(path)] != path})
+
+    def refused(
+        self,
+        k: int,
+        constraints: Sequence[Constraint],
+        sensitive: Sequence[SensitiveColumn],
+        sizes: Integers,
+        histograms: Sequence[Integers],
+    ) -> list[Path]:
+        """Inner nodes, the upper ones only, whose cut leaves a side that violates a requirement.
+
+        Parameters
+        ----------
+        k : int
+            Smallest number of records on a side.
+        constraints, sensitive
+            Further constraints on both sides, and the columns that they constrain.
+        sizes : ndarray of int, shape (leaves,)
+            Number of records of each leaf.
+        histograms : sequence of ndarray of int, each of shape (leaves, values)
+            Number of records of each leaf with each value of a sensitive column.
+        """
+        leaves = self.leaves
+        result: list[Path] = []
+        for path in sorted(self.cuts, key=len):
+            if any(path[: len(upper)] == upper for upper in result):
+                continue
+            for side in (False, True):
+                child = (*path, side)
+                inside = [place for place, leaf in enumerate(leaves) if leaf[: len(child)] == child]
+                counts = [histogram[inside].sum(axis=0) for histogram in histograms]
+                enough = int(sizes[inside].sum()) >= k
+                if not enough or not all(
+                    hold(constraints, n[None, :], c.table)[0] for c, n in zip(sensitive, counts, strict=True)
+                ):
+                    result.append(path)
+                    break
+        return result
+
+
+@dataclass(frozen=True)
+class TopCuts:
+    """Choice of cuts on a sample, by Mondrian's rule.
+
+    Parameters
+    ----------
+    columns : sequence of SampledColumn
+        The columns of the sample.
+    share : float
+        Share of the records that were drawn.
+    k : int
+        Smallest number of records on a side.
+    constraints, sensitive
+        Further constraints on both sides, and the columns that they constrain, with the codes of the sampled records.
+    most : float
+        Largest number of records of a leaf, as estimated.
+    """
+
+    columns: Sequence[SampledColumn]
+    share: float
+    k: int
+    constraints: Sequence[Constraint]
+    sensitive: Sequence[SensitiveColumn]
+    most: float
+
+    def grown(self, tree: TopTree, start: Path, refused: Mapping[Path, Sequence[TopCut]]) -> TopTree:
+        """Cut a leaf of the tree, and what comes of it, until no leaf is too large or none can be cut.
+
+        Parameters
+        ----------
+        tree : TopTree
+            The tree so far.
+        start : path
+            The leaf.
+        refused : mapping of path to sequence of TopCut
+            Cuts that a node may not take.
+        """
+        rows = np.arange(self.columns[0].ordered.codes.size if self.columns else 0)
+        for depth, side in enumerate(start):
+            rows = rows[self._right(tree.cuts[start[:depth]], rows) == side]
+        return TopTree({**tree.cuts, **dict(self._cuts(start, rows, refused))})
+
+    def _cuts(
+        self, path: Path, rows: Integers, refused: Mapping[Path, Sequence[TopCut]]
+    ) -> Iterator[tuple[Path, TopCut]]:
+        open_nodes = [(path, rows)]
+        while open_nodes:
+            node, inside = open_nodes.pop()
+            if inside.size / self.share <= self.most:
+                continue
+            cut = self._best(inside, refused.get(node, ()))
+            if cut is not None:
+                yield node, cut
+                right = self._right(cut, inside)
+                open_nodes += [((*node, False), inside[~right]), ((*node, True), inside[right])]
+
+    def _right(self, cut: TopCut, rows: Integers) -> Booleans:
+        column = next(column for column in self.columns if column.ordered.name == cut.column)
+        return np.asarray(column.ordered.codes[rows] > cut.code)
+
+    def _best(self, rows: Integers, refused: Sequence[TopCut]) -> TopCut | None:
+        """The cut of largest gain, the first of several; None if none is allowed."""
+        best, best_gain = None, -np.inf
+        for column in self.columns:
+            name = column.ordered.name
+            codes, left, gains = self._gains(column.ordered, rows)
+            for cut in refused:
+                if cut.column == name:
+                    # A cut nearby would be refused too.
+                    below = int((column.ordered.codes[rows] <= cut.code).sum())
+                    gains[np.abs(left - below) < NEARBY * rows.size] = -np.inf
+            if gains.size and gains.max() > best_gain:
+                at = int(gains.argmax())
+                code = int(codes[at])
+                best, best_gain = TopCut(name, code, column.values[code].item()), float(gains[at])
+        return best
+
+    def _gains(self, column: OrderedColumn, rows: Integers) -> tuple[Integers, Integers, Floats]:
+        """Codes after which a cut is allowed, the number of sampled records up to each, and the gain of each cut."""
+        inside = column.codes[rows]
+        values, counts = np.unique(inside, return_counts=True)
+        values = values.astype(np.intp)
+        left = np.cumsum(counts)[:-1]
+        smallest = max(SIDE, 2 * self.k * self.share)
+        at = np.flatnonzero((left >= smallest) & (rows.size - left >= smallest))
+        if at.size > CANDIDATES:
+            at = at[np.unique(np.searchsorted(left[at], np.linspace(left[at[0]], left[at[-1]], CANDIDATES)))]
+        if self.constraints and at.size:
+            at = at[self._sides_hold(inside, rows, values[at])]
+        if not at.size:
+            return values[at], left[at], np.empty(0)
+        left, distinct = left[at], values.size
+        first, last = np.full(at.size, values[0]), np.full(at.size, values[-1])
+        gains = rows.size * column.loss(first, last, np.full(at.size, distinct))
+        gains = gains - left * column.loss(first, values[at], at + 1)
+        gains -= (rows.size - left) * column.loss(values[at + 1], last, distinct - at - 1)
+        return values[at], left, gains
+
+    def _sides_hold(self, inside: Integers, rows: Integers, codes: Integers) -> Booleans:
+        """Tell for each cut whether the sampled records of both sides satisfy the constraints."""
+        segment = np.searchsorted(codes, inside, side="left")
+        holds = np.ones(codes.size, dtype=bool)
+        for column in self.sensitive:
+            size = column.table.size
+            table = np.bincount(segment * size + column.codes[rows], minlength=(codes.size + 1) * size)
+            before = np.cumsum(table.reshape(-1, size), axis=0)
+            for counts in (before[:-1], before[-1] - before[:-1]):
+                holds &= hold(self.constraints, counts, column.table)
+        return holds
+
 
 _ROOT = SeedSequence(0)
 """Root of the sample that the first cuts are chosen on, which does not depend on the seed."""

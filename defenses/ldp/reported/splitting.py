@@ -216,10 +216,7 @@ class ColumnSamplingAmongFakes(ColumnSampling):
 def blank_protocol(column: TableColumn) -> UnaryEncoding:
     """Return the column's protocol, which can report no value.
 
-    Raises
-    ------
-    ValueError
-        If it is no unary encoding.
+    Raises ValueError if it is no unary encoding.
     """
     protocol: UnaryEncoding = column.protocol
     require(

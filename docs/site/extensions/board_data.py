@@ -24,7 +24,7 @@ class Point:
     setting : str
         Parameters, such as "k=5".
     guarantee : str
-        What it promises.
+        What it guarantees.
     utility, advantage, upper : float
         Utility, and the largest advantage over all goals, with an upper bound for all attacks (95 %, if plays vary so).
     attack : str

@@ -13,8 +13,8 @@ from docstring_text import rest
 from page_run import SITE
 
 INTRODUCTIONS = {
-    "defenses": "A defense turns records into a release. Each page states its promise, its parameters, and how it did "
-    "on the standing board.",
+    "defenses": "A defense turns records into a release. Each page states its guarantee, its parameters, and how it "
+    "did on the standing board.",
     "mechanisms": "Mechanisms of central and local differential privacy, of which defenses and curators are made.",
     "attacks": "An attack turns a release and knowledge into claims about people. Each page shows how strong it was "
     "against each defense of the standing board.",
@@ -235,7 +235,9 @@ def _defense_lines(name: str) -> list[str]:
         ]
         for point in mine
     ]
-    lines += table(["data", "setting", "promise", "utility", "worst advantage", "at most (95 %)", "worst attack"], rows)
+    lines += table(
+        ["data", "setting", "guarantee", "utility", "worst advantage", "at most (95 %)", "worst attack"], rows
+    )
     lines += [*heading("Attacks against it", "-"), "Advantage over all settings of the board, largest first.", ""]
     found = board_data.against_defense(name)
     rows = [

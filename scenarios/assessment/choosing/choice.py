@@ -214,23 +214,23 @@ class Chooser:
 
     def _play(self, plan: Plan, deadline: float) -> list[Result]:
         """Results of a plan: the first play in any case, then as many as fit before the deadline at its pace."""
-        promises = guarantees(plan)
+        stated = guarantees(plan)
         began = self.clock()
-        catalogue = self._played(replace(plan, plays=1), promises)
+        catalogue = self._played(replace(plan, plays=1), stated)
         left, pace = deadline - self.clock(), max(self.clock() - began, 1e-9)
         plays = min(plan.plays, 1 + max(0, int(min(left / pace, plan.plays))))
         self.ended_early = self.ended_early or plays < plan.plays
         if plays > 1 and not self.interrupted:
-            catalogue = self._played(replace(plan, plays=plays), promises)
+            catalogue = self._played(replace(plan, plays=plays), stated)
         goals = self.portfolio.goals
         return [
             replace(result, scores={goal: score for goal, score in result.scores.items() if goal in goals})
             for result in self.store.results(plan.name, catalogue.keys)
         ]
 
-    def _played(self, plan: Plan, promises: Sequence[Guarantee]) -> Catalogue:
+    def _played(self, plan: Plan, stated: Sequence[Guarantee]) -> Catalogue:
         """Play what is missing of a plan."""
-        catalogue = Catalogue.of(plan, promises)
+        catalogue = Catalogue.of(plan, stated)
         with self.display.listener(plan, catalogue, self.store) as listener:
             outcome = run_plan(plan, catalogue, self.store, listener, backend=self.backend)
         self.interrupted = outcome.interrupted

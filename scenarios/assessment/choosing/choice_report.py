@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from defenses.base import Guarantee
-from leaderboard import Exposure, Lines, Promise, Section, Series, Table, promise_tables
+from leaderboard import Exposure, Lines, Section, Series, StatedGuarantee, Table, guarantee_tables
 from leaderboard.pages.number_text import counted, exact, number
 from leaderboard.pages.report import Value
 from leaderboard.results.goals import goal_words
@@ -183,7 +183,7 @@ def choice_sections(
     bound: float,
     people: int,
     source: Source,
-    promises: Sequence[Promise] = (),
+    guarantees: Sequence[StatedGuarantee] = (),
     only: Sequence[str] = (),
     effects: Mapping[str, Effect] = MappingProxyType({}),
     of_people: Sequence[str] = (),
@@ -200,8 +200,8 @@ def choice_sections(
         Number of people in a release.
     source : Source
         The files.
-    promises : sequence of Promise
-        What each finalist promises on the whole table.
+    guarantees : sequence of StatedGuarantee
+        What each finalist guarantees on the whole table.
     only : sequence of str
         Kinds of settings that were asked for; all if there is none.
     effects : mapping of str to Effect
@@ -212,7 +212,7 @@ def choice_sections(
     best = _best(choice, bound, f"{people:,} released people", only)
     rows = [(one,) for one in of_people]
     unit = [Section("People", tables=(Table("What these numbers are to people", ("of rows and people",), rows),))]
-    covered = [Section("Promises", tables=tuple(tables)) for tables in promise_tables(promises).values()]
+    covered = [Section("Guarantees", tables=tuple(tables)) for tables in guarantee_tables(guarantees).values()]
     return [
         best,
         *(unit if of_people else ()),
@@ -224,19 +224,19 @@ def choice_sections(
     ]
 
 
-def people_warnings(rows: RowsOfPeople | None, promised: Mapping[str, Guarantee]) -> list[str]:
-    """What the numbers of a choice are to people who have several rows: what is counted, and what is promised to them.
+def people_warnings(rows: RowsOfPeople | None, guaranteed: Mapping[str, Guarantee]) -> list[str]:
+    """What the numbers of a choice are to people who have several rows: what is counted, and what they are guaranteed.
 
     Parameters
     ----------
     rows : RowsOfPeople, optional
         Numbers of rows and people of the table, if a person has several rows.
-    promised : mapping of str to Guarantee
-        What each finalist promises, by its label.
+    guaranteed : mapping of str to Guarantee
+        What each finalist guarantees, by its label.
     """
     if rows is None:
         return []
-    words = [f"{name}: {one}" for name, promise in promised.items() for one in guarantee_to_people(promise, rows)]
+    words = [f"{name}: {one}" for name, guarantee in guaranteed.items() for one in guarantee_to_people(guarantee, rows)]
     return [*map(str, plays_notes(rows, of_people=True)), "classes of the whole table count people", *words]
 
 
@@ -328,7 +328,7 @@ def _nearest(choice: Choice) -> str:
 
 def _best(choice: Choice, bound: float, released: str, only: Sequence[str]) -> Section:
     """Table of the finalists on fresh plays."""
-    columns = ("setting", "meets", "rows", "promise", "utility", "worst attack", "goal", "advantage", "at most")
+    columns = ("setting", "meets", "rows", "guarantee", "utility", "worst attack", "goal", "advantage", "at most")
     rows = [_row(one) for one in choice.finalists]
     needed = clean_plays(bound, level_of_each(max(1, len(rows)), 1 - ERROR))
     note = (

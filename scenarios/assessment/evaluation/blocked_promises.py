@@ -11,11 +11,11 @@ from defenses import Defense, Microdata
 from defenses.base import Parametrized
 
 ROWS = 50
-"""Number of records with which defenses are probed; promises depend on domains, not on further records."""
+"""Number of records with which defenses are probed; guarantees depend on domains, not on further records."""
 
 
 def blocked_promises(records: Microdata, most: int | None = None) -> list[str]:
-    """Notes on columns that keep exported defenses from their promise of epsilon, one for each group of columns.
+    """Notes on columns that keep exported defenses from their guarantee of epsilon, one for each group of columns.
 
     The guarantee of each defense is compared between two tables. In the first all domains are declared and no value is
     missing. The second is equal except for one column, which is as in the records.
@@ -31,8 +31,8 @@ def blocked_promises(records: Microdata, most: int | None = None) -> list[str]:
     inferences, gaps = list(_inferred(records)), list(_missing(records))
     claimants = _claimants(records) if inferences or gaps else []
     for words, columns in (
-        ("domains read from the records: {}; {} promise nothing on them; declare them", inferences),
-        ("missing values: {}; {} promise nothing on tables that have any there", gaps),
+        ("domains read from the records: {}; {} guarantee nothing on them; declare them", inferences),
+        ("missing values: {}; {} guarantee nothing on tables that have any there", gaps),
     ):
         groups: dict[tuple[str, ...], list[str]] = {}
         for name, probed in columns:
@@ -69,7 +69,7 @@ def _ideal(records: Microdata) -> Microdata:
 
 
 def _claimants(records: Microdata) -> list[tuple[str, Defense]]:
-    """Exported defenses that promise epsilon on the ideal table with their example parameters."""
+    """Exported defenses that guarantee epsilon on the ideal table with their example parameters."""
     from scenarios.running.methods.methods import exported
 
     ideal = _ideal(records)

@@ -32,7 +32,9 @@ from scenarios.assessment.evaluation.evaluation_setting import (
     upper_confidence,
 )
 from scenarios.assessment.evaluation.row_origin import (
+    CopiedRecords,
     RowOrigin,
+    copied_records,
     held_people,
     kinds_of_rows,
     people_notes,
@@ -146,16 +148,30 @@ class LearnedBaseline(AttributeQuestion):
 class GivenSinglingOut(SinglingOutQuestion):
     """Whether a predicate holds for rows of one person alone.
 
-    Without a table of as many other people, the chance level is `bound`.
+    The chance level is that of the control people. If they are fewer than the people of the table, it is their rate
+    times n / m at most. Without control people, or where that is larger, it is `bound`.
+
+    Notes
+    -----
+    A predicate that holds for a share w of the population isolates one of n people with probability n w (1 - w)^(n -
+    1). That is n / m times (1 - w)^(n - m) times its probability for m people. A control trial counts as m / n of a
+    trial, so that the interval allows for the factor. Predicates that isolate a person of a random part of the table
+    give the same difference, times m / n: they would understate the risk by this factor.
     """
 
     def score(self, people: Drawn, published: MicrodataRelease, claims: Predicates, rng: Generator) -> Scores:
         """Count the predicates that isolate a person."""
-        trials = len(claims.predicates)
-        if trials and len(people.others):
-            return super().score(people, published, claims, rng)
+        trials, size = len(claims.predicates), number_of_people(people.records)
         rate = self.isolated(claims.predicates, people.records) / trials if trials else None
-        return Scores.of(Score("singling_out", rate, bound(number_of_people(people.records)), trials))
+        chance, control_trials = bound(size), None
+        others = min(size, number_of_people(people.others))
+        counted = trials * others // size
+        if counted:
+            measured = self.isolated(claims.predicates, people.others) / counted
+            # A table of as many other people is compared with, whatever it shows.
+            if others == size or measured < chance:
+                chance, control_trials = measured, counted
+        return Scores.of(Score("singling_out", rate, chance, trials, control_trials))
 
 
 def bound(records: int) -> float:
@@ -182,6 +198,9 @@ ATTACKS: tuple[Attack, ...] = (
     a.SweeneyJoin(),
     a.DistanceToClosestRecord(rounds=1),
     a.DensityRatioMembership(rounds=1),
+    a.LocalLikelihoodMembership(),
+    a.MarginalMembership(rounds=1),
+    a.LinkageMembership(),
     a.Homer(rounds=1),
     a.MarginalLikelihoodRatio(rounds=1),
     a.MajorityInClass(),
@@ -195,7 +214,9 @@ ATTACKS: tuple[Attack, ...] = (
 )
 """Attacks on every question of their goal."""
 COSTLY_ROWS: tuple[Attack, ...] = (a.ExpectationMaximizationLinkage(),)
-QUASI_ROWS: tuple[Attack, ...] = (a.NearestNeighbour(), a.SweeneyJoin())
+"""Attacks on rows that are asked about few rows."""
+KNOWN = f"{EVERYTHING}: all released columns, sensitive ones included; {QUASI}: these columns alone"
+"""What the attacker's knowledge means."""
 
 
 def pursuing(goals: Collection[str], attacks: Sequence[Attack]) -> list[Attack]:
@@ -314,8 +335,9 @@ class PosedQuestions:
                 )
             if setting.control_size < setting.size:
                 notes.append(
-                    f"singling out is compared with {number(bound(setting.size))}, the most that a predicate isolates "
-                    f"without the release: {setting.size} control people would be needed to measure the chance level"
+                    f"singling out is compared with {setting.control_size} control people, scaled to {setting.size}, "
+                    f"and with {number(bound(setting.size))} at most, the most that a predicate isolates without the "
+                    "release; it is rather understated"
                 )
         if not records.sensitive:
             notes.append("no column is sensitive, so that no values are inferred")
@@ -374,6 +396,13 @@ class PosedQuestions:
             play = partial(scores_of, self.file, attack, game, people, self.release, rngs)
             yield attempted(attack, knows, play, column, nothing_told=nothing_told)
 
+    @property
+    def _known(self) -> dict[str, list[str]]:
+        """Columns that an attacker of rows or members knows: all released ones, and the quasi-identifiers alone."""
+        everything = list(self.table.frame.columns)
+        quasi = [name for name in everything if name in self.setting.records.quasi_identifiers]
+        return {EVERYTHING: everything} | ({QUASI: quasi} if quasi and quasi != everything else {})
+
     def _rows(self) -> Iterator[MeasuredAttack]:
         """Linkage of rows with all people in the table; a sample of people only would leave too few look-alikes."""
         records, rng = self.setting.records, self._rng("rows")
@@ -386,31 +415,25 @@ class PosedQuestions:
             known = known[np.argsort(place, kind="stable")]
         whose = pd.factorize(setting.people[self.origin.origin[known]])[0]
         stem = records.frame.iloc[self.origin.origin[known]]
-        everything = list(self.table.frame.columns)
-        quasi = [name for name in everything if name in records.quasi_identifiers]
         affordable = max(FEWEST, min(self.targets, PAIRS // len(records) * setting.size // len(records)))
-        linkage = [(ATTACKS, EVERYTHING, everything, affordable)]
-        linkage += [(COSTLY_ROWS, EVERYTHING, everything, min(COSTLY, affordable))]
-        if quasi and quasi != everything:
-            linkage += [(QUASI_ROWS, QUASI, quasi, affordable)]
         people = GivenPeople(records, records.take([]), self._own_people, order, rng)
-        for attacks, knows, columns, count in linkage:
-            nothing = self._tells_nothing(columns, stem, records.frame)
-            question = GivenRows(known=columns, asked=known[whose < count])
-            yield from self._asked(question, people, knows, ("rows",), attacks, nothing_told=nothing)
+        for attacks, count in ((ATTACKS, affordable), (COSTLY_ROWS, min(COSTLY, affordable))):
+            for attack in pursuing(GivenRows.takes, attacks):
+                for knows, columns in self._known.items():
+                    nothing = self._tells_nothing(columns, stem, records.frame)
+                    question = GivenRows(known=columns, asked=known[whose < count])
+                    yield from self._asked(question, people, knows, ("rows",), [attack], nothing_told=nothing)
 
     def _members(self) -> Iterator[MeasuredAttack]:
         # As many people who were not in the table, so that half of all guesses are right.
         count = self.setting.asked(self.targets)
         members, others = (self._public(side(count)) for side in (self.setting.members, self.setting.others))
         people = self._people(members, others, self._own_people)
-        quasi = [name for name in people.records.quasi_identifiers if name in self.table.frame]
-        levels = [(EVERYTHING, list(people.candidates.columns))]
-        levels += [(QUASI, quasi)] if set(quasi) < set(self.table.frame.columns) and quasi else []
-        for knows, columns in levels:
-            nothing = self._tells_nothing(columns, self.setting.records.frame, others.frame)
-            question = GivenMembers(known=columns)
-            yield from self._asked(question, people, knows, ("membership", ""), ATTACKS, nothing_told=nothing)
+        for attack in pursuing(GivenMembers.takes, ATTACKS):
+            for knows, columns in self._known.items():
+                nothing = self._tells_nothing(columns, self.setting.records.frame, others.frame)
+                question = GivenMembers(known=columns)
+                yield from self._asked(question, people, knows, ("membership", ""), [attack], nothing_told=nothing)
 
     def _attributes(self, column: str) -> Iterator[MeasuredAttack]:
         setting, count = self.setting, self.targets
@@ -436,10 +459,10 @@ class PosedQuestions:
         setting, count = self.setting, self.setting.size
         nobody = setting.records.take([])
         people = self._people(setting.records, nobody, self._public(nobody))
-        if setting.control_size >= count:
-            people = replace(people, others=setting.strangers(count))
-        # With a control group, the same generator as in other questions with one.
-        names = ("singling_out", "") if len(people.others) else ("singling_out",)
+        if setting.control is not None:
+            people = replace(people, others=setting.strangers(min(count, setting.control_size)))
+        # With a control group as large, the same generator as in other questions with one.
+        names = ("singling_out", "") if setting.control_size >= count else ("singling_out",)
         if self._row is not None and self._held(list(self.table.frame.columns), setting.records.frame):
             blank = Scores.of(Score("singling_out", None, bound(count), 0))
             for attack in pursuing(GivenSinglingOut.takes, ATTACKS):
@@ -534,6 +557,8 @@ class ReleaseEvaluation:
         What was recognized, and what cannot be seen, one sentence each.
     k_rows : int or None
         Size of the smallest class in rows, the unit of guarantees.
+    copies : tuple of CopiedRecords
+        Unique records that stand verbatim in the release, over all columns and over the quasi-identifiers.
     """
 
     name: str
@@ -551,6 +576,7 @@ class ReleaseEvaluation:
     outcomes: tuple[MeasuredAttack, ...] = field(repr=False)
     notes: tuple[str, ...]
     k_rows: int | None = None
+    copies: tuple[CopiedRecords, ...] = ()
 
     @cached_property
     def advantages(self) -> list[tuple[MeasuredAttack, Estimate]]:
@@ -582,13 +608,16 @@ class ReleaseEvaluation:
         """
         return max((self.interval(one, number)[1] for one in self.judged(goal)), default=1.0)
 
-    def worst(self, goal: str | None = None) -> tuple[MeasuredAttack, Estimate] | None:
+    def worst(self, goal: str | None = None, knows: str | None = None) -> tuple[MeasuredAttack, Estimate] | None:
         """The attack of the largest advantage, in one goal or in all; None if nothing was measured.
+
+        Of attackers of some knowledge, if `knows` is given.
 
         Attacks that are not significantly better than guessing count only if no attack is. Attacks of too few trials do
         not count (`enough`).
         """
-        pairs = [pair for pair in self.advantages if (goal is None or pair[0].goal == goal) and enough(*pair)]
+        asked = (pair for pair in self.advantages if goal in (None, pair[0].goal) and knows in (None, pair[0].knows))
+        pairs = [pair for pair in asked if enough(*pair)]
         eligible = [pair for pair in pairs if pair[1].low > 0] or pairs
         return max(eligible, key=lambda pair: pair[1].value, default=None)
 
@@ -721,8 +750,10 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         risks |= {f"{name}: {about}": value for name, about, value in found.report.measures}
         own = table.alike[found.inside]
         diversity = {name: l_diversity(own, quasi, name, classes=found.classes) for name in sensitive}
+    copies = copied_records(setting, table)
     people = None if found is None else found.people
     notes = [*map(str, table.notes), *questions.notes(), *people_notes(setting, people)]
+    notes += [one.words for one in copies if one.unique]
     if origin.kind == "unknown":
         notes.append("if rows are synthetic, classes (k, l) say little about risk")
     return ReleaseEvaluation(
@@ -741,4 +772,5 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         risks=risks,
         outcomes=tuple(questions.outcomes()),
         notes=tuple(notes),
+        copies=copies,
     )

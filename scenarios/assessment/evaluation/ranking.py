@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from defenses import Constant, Identity, MicrodataDefense, Mondrian, PrivateMarginals, RetentionReplacement
-from leaderboard import Promise, Section, Store, Table, label, promise_tables
+from leaderboard import Section, StatedGuarantee, Store, Table, guarantee_tables, label
 from leaderboard.pages.number_text import number
 from leaderboard.pages.report import Value
 from leaderboard.pages.tables import interval_text
@@ -20,9 +20,10 @@ from metrics.columns import one_line
 from metrics.estimate import Estimate
 from metrics.score import Score
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, MeasuredAttack
-from scenarios.assessment.evaluation.posed_questions import RELEASED_UTILITY, ReleaseEvaluation, evaluate
+from scenarios.assessment.evaluation.posed_questions import KNOWN, RELEASED_UTILITY, ReleaseEvaluation, evaluate
+from scenarios.assessment.evaluation.row_origin import CopiedRecords
 from scenarios.running.methods.fingerprint import closure, digest, versions
-from scenarios.running.plan import NamedMethod, promise_on
+from scenarios.running.plan import NamedMethod, guarantee_on
 from scenarios.running.workers.failure import reason_of
 from scenarios.running.workers.isolation import Death, Limits, isolated
 from scenarios.tables.dataset import Dataset
@@ -52,15 +53,15 @@ class UnreadRelease:
     data : bytes
         Its content.
     note : str
-        What the defense promises; empty for a file.
-    promise : Promise, optional
-        The promise of a built-in defense, with what it covers; None for a file.
+        What the defense guarantees; empty for a file.
+    guarantee : StatedGuarantee, optional
+        The guarantee of a built-in defense, with what it covers; None for a file.
     """
 
     name: str
     data: bytes = field(repr=False)
     note: str = ""
-    promise: Promise | None = field(default=None, repr=False, compare=False)
+    guarantee: StatedGuarantee | None = field(default=None, repr=False, compare=False)
 
 
 def baseline_releases(dataset: Dataset, seed: int) -> tuple[list[UnreadRelease], list[str]]:
@@ -74,13 +75,13 @@ def baseline_releases(dataset: Dataset, seed: int) -> tuple[list[UnreadRelease],
         try:
             defense.check(records)
             release = defense.apply(records, generator(seed, "rank", "baseline", name))
-            promised = defense.guarantee(records)
+            guaranteed = defense.guarantee(records)
         except ValueError as error:
             notes.append(f"{name}: left out, since {error}")
             continue
-        note = f"built-in defense; promised: {promised}"
-        promise = promise_on(dataset, NamedMethod(method.__name__, defense, parameters), promised)
-        files.append(UnreadRelease(name, as_csv(release.analyst_table).encode(), note, promise))
+        note = f"built-in defense; guaranteed: {guaranteed}"
+        guarantee = guarantee_on(dataset, NamedMethod(method.__name__, defense, parameters), guaranteed)
+        files.append(UnreadRelease(name, as_csv(release.analyst_table).encode(), note, guarantee))
     return files, notes
 
 
@@ -103,7 +104,10 @@ def read_evaluation(text: str) -> ReleaseEvaluation:
     try:
         content = json.loads(text)
         outcomes = tuple(_outcome(outcome) for outcome in content.pop("outcomes"))
-        return ReleaseEvaluation(**{**content, "outcomes": outcomes, "notes": tuple(content["notes"])})
+        copies = tuple(CopiedRecords(**one) for one in content.pop("copies", ()))
+        return ReleaseEvaluation(
+            **{**content, "outcomes": outcomes, "copies": copies, "notes": tuple(content["notes"])}
+        )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"a stored evaluation is damaged ({type(error).__name__})") from None
 
@@ -256,7 +260,7 @@ HOW = (
 
 
 def ranking_sections(
-    lines: Sequence[RankedRelease], *, full: bool, promises: Sequence[Promise] = ()
+    lines: Sequence[RankedRelease], *, full: bool, guarantees: Sequence[StatedGuarantee] = ()
 ) -> tuple[Section, ...]:
     """The report of a ranking, best score first, failed releases last.
 
@@ -266,8 +270,8 @@ def ranking_sections(
         The releases.
     full : bool
         Whether to add every attack, utility part by part, and all risk measures.
-    promises : sequence of Promise
-        What built-in defenses promise.
+    guarantees : sequence of StatedGuarantee
+        What built-in defenses guarantee.
     """
     evaluations = sorted(
         (line.evaluation for line in lines if line.evaluation is not None),
@@ -279,11 +283,11 @@ def ranking_sections(
     meanings = tuple(f"{goal_title(goal)}. {goal_meaning(goal)}" for goal in goals)
     sections = [
         Section("Finished releases", meanings, tuple(tables)),
-        *(Section("Built-in defenses", (), tuple(tables)) for tables in promise_tables(promises).values()),
+        *(Section("Built-in defenses", (), tuple(tables)) for tables in guarantee_tables(guarantees).values()),
         Section("Notes", (), (_notes(evaluations, failed),)),
     ]
     if full:
-        evidence = (_attacks(evaluations), _components(evaluations), _risks(evaluations))
+        evidence = (_attacks(evaluations), _components(evaluations), _risks(evaluations), _copies(evaluations))
         sections.insert(-1, Section("Evidence", (), evidence))
     return tuple(sections)
 
@@ -307,7 +311,7 @@ def _board(evaluations: Sequence[ReleaseEvaluation], failed: Sequence[RankedRele
                 one.released_utility,
                 one.k,
                 min(one.l.values(), default=None),
-                "–" if worst is None else f"{worst[0].title} ({goal_words(worst[0].goal)})",
+                "–" if worst is None else f"{worst[0].title} ({goal_words(worst[0].goal)}, knows {worst[0].knows})",
                 None if worst is None else worst[1].value,
                 "–" if worst is None else f"[{number(worst[1].low)}, {number(worst[1].high)}]",
                 one.score,
@@ -318,9 +322,12 @@ def _board(evaluations: Sequence[ReleaseEvaluation], failed: Sequence[RankedRele
 
 
 def _by_goal(evaluations: Sequence[ReleaseEvaluation], goals: Sequence[str]) -> Table:
-    columns = ("release", *(goal_words(goal) for goal in goals))
-    rows = [(one.name, *(_interval(one.worst(goal)) for goal in goals)) for one in evaluations]
-    return Table("largest advantage by goal", columns, rows, digits=2, note="–: not measured, see the notes")
+    """One column for each goal and each attacker's knowledge."""
+    known = {(outcome.goal, outcome.knows): None for one in evaluations for outcome, _ in one.advantages}
+    pairs = [(goal, knows) for goal in goals for other, knows in known if other == goal]
+    columns = ("release", *(f"{goal_words(goal)}, knows {knows}" for goal, knows in pairs))
+    rows = [(one.name, *(_interval(one.worst(*pair)) for pair in pairs)) for one in evaluations]
+    return Table("largest advantage by goal", columns, rows, digits=2, note=f"{KNOWN}. –: not measured, see the notes")
 
 
 def _attacks(evaluations: Sequence[ReleaseEvaluation]) -> Table:
@@ -366,6 +373,17 @@ def _risks(evaluations: Sequence[ReleaseEvaluation]) -> Table:
     names = list(dict.fromkeys(name for one in evaluations for name in one.risks))
     rows = [(one.name, *(one.risks.get(name) for name in names)) for one in evaluations]
     return Table("risk measures of classes", ("release", *names), rows, digits=None)
+
+
+def _copies(evaluations: Sequence[ReleaseEvaluation]) -> Table:
+    columns = ("release", "columns", "people with a unique record", "share that stands in the release", "chance")
+    rows = [
+        (one.name, copies.about, copies.unique, copies.share, copies.chance)
+        for one in evaluations
+        for copies in one.copies
+        if copies.unique
+    ]
+    return Table("unique records that stand verbatim", columns, rows, digits=3)
 
 
 def _notes(evaluations: Sequence[ReleaseEvaluation], failed: Sequence[RankedRelease]) -> Table:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
+from metrics import advantage
 from metrics.columns import (
     SUPPRESSED,
     Booleans,
@@ -25,6 +26,7 @@ from metrics.columns import (
 )
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.tables.finished_table import FinishedTable
+from scenarios.tables.seeds import generator
 
 FALSE_ALARM = 0.001
 """Probability that rows in an order of their own are taken for rows in the records' order."""
@@ -123,23 +125,111 @@ def copied_origin(released: pd.DataFrame, records: pd.DataFrame, domains: Mappin
 
     Equal records are exchangeable: their rows are given to them in order.
     """
-    people, rows = len(records), len(released)
-    keys = np.zeros(people + rows, dtype=np.intp)
+    keys = _keys(released, records, domains)
+    count = int(keys.max(initial=0)) + 1
+    sides = np.split(keys, [len(records)])
+    of_people, of_rows = (np.bincount(part, minlength=count) for part in sides)
+    if (of_rows > of_people).any():
+        return None
+    people_order, row_order = (np.argsort(part, kind="stable") for part in sides)
+    first_person, first_row = (np.cumsum(part) - part for part in (of_people, of_rows))
+    sorted_keys = sides[1][row_order]
+    rank = np.arange(sorted_keys.size) - first_row[sorted_keys]
+    origin = np.empty(sorted_keys.size, dtype=np.intp)
+    origin[row_order] = people_order[first_person[sorted_keys] + rank]
+    return origin
+
+
+def _keys(released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain]) -> Integers:
+    """Numbers of the records, then of the rows, equal where all values are, shape (records + rows,)."""
+    keys = np.zeros(len(records) + len(released), dtype=np.intp)
     for name in records.columns:
         both = CellDistance.of(released[name], records[name], domains[name])
         codes = pd.factorize(np.concatenate([both.values, both.plain()]), use_na_sentinel=False)[0]
         keys = pd.factorize(keys * (codes.max(initial=0) + 1) + codes)[0]
-    count = int(keys.max(initial=0)) + 1
-    of_people, of_rows = (np.bincount(part, minlength=count) for part in (keys[:people], keys[people:]))
-    if (of_rows > of_people).any():
-        return None
-    people_order, row_order = (np.argsort(part, kind="stable") for part in (keys[:people], keys[people:]))
-    first_person, first_row = (np.cumsum(part) - part for part in (of_people, of_rows))
-    sorted_keys = keys[people:][row_order]
-    rank = np.arange(rows) - first_row[sorted_keys]
-    origin = np.empty(rows, dtype=np.intp)
-    origin[row_order] = people_order[first_person[sorted_keys] + rank]
-    return origin
+    return keys
+
+
+QUASI_IDENTIFIERS = "the quasi-identifiers"
+"""Columns over which copies are counted beside all shared ones."""
+
+
+@dataclass(frozen=True)
+class CopiedRecords:
+    """Unique records of a table that stand verbatim in a release: in each column the cell is the value.
+
+    A record is unique if no other person has an equal one.
+
+    Attributes
+    ----------
+    about : str
+        The columns that are compared.
+    unique, copied : int
+        People with a unique record, and those of them with one that stands in the release.
+    chance : float
+        Share of the unique records of a random half of the people that stand in the other half.
+
+    References
+    ----------
+    Task, Bhagat and Howarth (2023), SDNist v2: deidentified data report tool, "unique exact matches".
+    """
+
+    about: str
+    unique: int
+    copied: int
+    chance: float
+
+    @property
+    def share(self) -> float:
+        """Share of these people whose record stands in the release; 0 if there is nobody."""
+        return self.copied / max(1, self.unique)
+
+    @property
+    def excess(self) -> float:
+        """The share beyond chance, at least 0; 0 if the other half holds all unique records of a half."""
+        return max(0.0, advantage(self.share, self.chance)) if self.chance < 1 else 0.0
+
+    @property
+    def words(self) -> str:
+        """The counts in a sentence."""
+        return (
+            f"over {self.about}, {self.copied:,} of {self.unique:,} people with a unique record ({self.share:.1%}) "
+            f"have one that stands verbatim in the release; by chance {self.chance:.1%}, as in records of other people"
+        )
+
+
+def copied_records(setting: EvaluationSetting, table: FinishedTable) -> tuple[CopiedRecords, ...]:
+    """Unique records that stand verbatim in a release, over all its columns and over its quasi-identifiers.
+
+    Parameters
+    ----------
+    setting : EvaluationSetting
+        The original table.
+    table : FinishedTable
+        The release.
+    """
+    everything = list(table.frame.columns)
+    quasi = [name for name in everything if name in setting.records.quasi_identifiers]
+    parts = {f"all {len(everything)} shared columns": everything, QUASI_IDENTIFIERS: quasi}
+    if len(quasi) in (0, len(everything)):
+        parts.popitem()
+    half = generator(setting.seed, "copies").permutation(setting.size)[setting.people] < setting.size // 2
+    result = []
+    for about, columns in parts.items():
+        keys = _keys(table.frame[columns], setting.records.frame[columns], table.domains)
+        records, rows = np.split(keys, [len(setting.records)])
+        unique, copied = _copied(records, setting.people, rows)
+        of_half, of_others = _copied(records[half], setting.people[half], records[~half])
+        result.append(CopiedRecords(about, unique, copied, of_others / max(1, of_half)))
+    return tuple(result)
+
+
+def _copied(records: Integers, people: Integers, rows: Integers) -> tuple[int, int]:
+    """Number of people with a record that nobody else has, and of those with one of them among the rows."""
+    pairs = np.unique(np.column_stack([records, people]), axis=0)
+    held = np.bincount(pairs[:, 0])[pairs[:, 0]] == 1
+    standing = held & np.isin(pairs[:, 0], rows)
+    return np.unique(pairs[held, 1]).size, np.unique(pairs[standing, 1]).size
 
 
 def order_p_value(released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain]) -> float | None:

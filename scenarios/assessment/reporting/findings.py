@@ -13,11 +13,12 @@ from scipy.sparse import csr_array
 from leaderboard.pages.number_text import counted, exact, number
 from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_meaning, goal_title
+from leaderboard.statistics.pairs import FEWEST_TRIALS
 from metrics.classes import equivalence_classes, rows_in_classes
 from metrics.columns import Cells, Domain, Floats, Integers, NumericDomain, read_cells
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, MeasuredAttack
 from scenarios.assessment.evaluation.posed_questions import EVERYTHING, HALVES, NOTHING, QUASI, ReleaseEvaluation
-from scenarios.assessment.evaluation.row_origin import DOUBTED
+from scenarios.assessment.evaluation.row_origin import DOUBTED, QUASI_IDENTIFIERS
 from scenarios.games.questions.row_question import two_halves
 from scenarios.tables.review.rows_of_people import ClassMembers
 
@@ -284,6 +285,26 @@ def identifier_findings(unknown: pd.DataFrame, identifiers: pd.DataFrame) -> lis
     ]
 
 
+def copy_findings(evaluation: ReleaseEvaluation, threshold: float) -> Iterator[Finding]:
+    """Unique records that stand verbatim in the release, where their share beyond chance is above the threshold.
+
+    A small share is no finding: a release may tell people apart without a copy of anybody.
+    """
+    for one in evaluation.copies:
+        if one.excess > threshold and one.unique >= FEWEST_TRIALS:
+            knows = QUASI if one.about == QUASI_IDENTIFIERS else EVERYTHING
+            yield Finding(
+                f"Unique records that stand verbatim ({one.about})",
+                one.excess,
+                one.excess,
+                one.excess,
+                ABOVE,
+                COUNTED,
+                f"Whoever finds the row knows that it is the person's: {one.words}.",
+                ((knows, one.excess),),
+            )
+
+
 def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int = 1) -> Iterator[Finding]:
     """The worst attack of each goal.
 
@@ -318,16 +339,30 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int
             low = min(value, max(0.0, evaluation.lowest(outcome, number)))
             high = max(value, min(1.0, evaluation.highest(goal, number)))
             trials = "" if outcome.score is None else f", {counted(outcome.score.trials, 'trial')}"
+            known = {knows: max(0.0, at) for knows, at in evaluation.by_knowledge(goal).items()}
             how = f"attack {outcome.title}, who knows {outcome.knows}{trials}{_compared(outcome)}"
+            how += _of_others(known, outcome.knows)
             if outcome.nothing_told:
                 how = "the release tells nobody apart, whoever attacks"
             status = _status(low, high, threshold)
             if goal == "reidentification" and evaluation.origin == DOUBTED and status != ABOVE:
                 status, how = LITTLE, f"{how}, by told records of which many fit no better than random ones"
-            known = tuple((knows, max(0.0, at)) for knows, at in evaluation.by_knowledge(goal).items())
             yield Finding(
-                goal_title(goal), value, low, high, status, how, goal_meaning(goal), known, not outcome.nothing_told
+                goal_title(goal),
+                value,
+                low,
+                high,
+                status,
+                how,
+                goal_meaning(goal),
+                tuple(known.items()),
+                not outcome.nothing_told,
             )
+
+
+def _of_others(known: Mapping[str, float], knows: str) -> str:
+    """The risk by attackers of other knowledge than the worst one."""
+    return "".join(f"; {number(at)} for those who know {other}" for other, at in known.items() if other != knows)
 
 
 def _few(evaluation: ReleaseEvaluation, goal: str) -> Finding:

@@ -44,6 +44,7 @@ from scenarios.assessment.reporting.findings import (
     attack_findings,
     class_findings,
     class_title,
+    copy_findings,
     identifier_findings,
     ordered,
 )
@@ -422,7 +423,9 @@ def report_content(
     counts = evaluation.origin != "unknown" or _generalized(table)
     of_classes = _class_findings(setting, table, classes, threshold, counts=counts)
     of_identifiers = identifier_findings(table.unknown, records.frame[list(records.identifiers)])
-    findings = ordered([*of_classes, *of_identifiers, *attack_findings(evaluation, threshold, releases)])
+    of_copies = copy_findings(evaluation, threshold)
+    of_attacks = attack_findings(evaluation, threshold, releases)
+    findings = ordered([*of_classes, *of_identifiers, *of_copies, *of_attacks])
     measured = Measured(
         setting=setting,
         evaluation=evaluation,

@@ -17,7 +17,7 @@ from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_words
 from metrics.columns import refuse
 from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack
-from scenarios.assessment.evaluation.posed_questions import RELEASED_UTILITY, ReleaseEvaluation
+from scenarios.assessment.evaluation.posed_questions import KNOWN, RELEASED_UTILITY, ReleaseEvaluation
 from scenarios.assessment.reporting.findings import (
     COUNTED,
     FEW,
@@ -290,6 +290,13 @@ INTERVALS = (
 """How the ends of intervals are computed, in every table of the report."""
 
 
+COPIES = (
+    "A record is unique if nobody else has an equal one. It stands verbatim in the release if some row has its value "
+    "in each of the columns. Chance: the share of unique records of half of the people that the other half has, too."
+)
+"""How copies are counted."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReportContent:
     """Everything that the report shows.
@@ -440,11 +447,22 @@ def _attacks(measured: Measured) -> Section:
     note = (
         "Advantage: (success - chance) / (1 - chance). Chance is the success on control people, or what can be said "
         "without the release. An attack that does not answer is counted as wrong. An advantage below 0 is worse than "
-        f"guessing, and no risk. {INTERVALS}"
+        f"guessing, and no risk. {KNOWN[0].upper()}{KNOWN[1:]}. {INTERVALS}"
     )
     texts = [(one,) for one in measured.evaluation.notes]
     notes = Table("Notes", ("what was recognized, and what cannot be seen",), texts)
-    return Section("Attacks", (), (Table("All attacks", columns, list(attack_rows(measured)), 3, note), notes))
+    attacks = Table("All attacks", columns, list(attack_rows(measured)), 3, note)
+    copies = [
+        (one.about, one.unique, _share(one.copied, one.unique), f"{one.chance:.1%}")
+        for one in measured.evaluation.copies
+        if one.unique
+    ]
+    if not copies:
+        return Section("Attacks", (), (attacks, notes))
+    columns = ("columns", "people with a unique record", "stand verbatim in the release", "by chance")
+    return Section(
+        "Attacks", (), (attacks, Table("Unique records in the release", columns, copies, note=COPIES), notes)
+    )
 
 
 def _guarantee(content: ReportContent) -> Section:

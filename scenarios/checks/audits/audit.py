@@ -40,10 +40,7 @@ class Neighbours:
 class Claim:
     """A mechanism with its parameters, by name, and the privacy that it claims.
 
-    Raises
-    ------
-    ValueError
-        If the claimed epsilon is not finite and at least 0, or the claimed delta is not in [0, 1).
+    Raises ValueError if the claimed epsilon is not finite and at least 0, or the claimed delta is not in [0, 1).
     """
 
     name: str

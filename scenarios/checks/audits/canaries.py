@@ -53,12 +53,8 @@ def canaries(mechanism: Any) -> Canaries:
     """Make the canaries of a one-run audit.
 
     A mechanism without a way to hold many canaries runs on disjoint groups of persons. Each group has one of the two
-    inputs of `scenarios.checks.audits.subjects`, and counts as a canary. The score is learned from other groups.
-
-    Raises
-    ------
-    ValueError
-        If the object claims no epsilon, or has no method to run.
+    inputs of `scenarios.checks.audits.subjects`, and counts as a canary. The score is learned from other groups. Raises
+    ValueError if the object claims no epsilon, or has no method to run.
     """
     examined = subject(mechanism)
     pair = examined.neighbours[0]

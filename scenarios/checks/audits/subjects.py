@@ -14,16 +14,11 @@ from numpy.typing import NDArray
 
 from defenses import Defense, GraphCurator, Guarantee, Microdata
 from defenses.base.queries import DegreeCounts, EdgeCount, Query, TriangleCount
-from defenses.dp.binary_tree import BinaryTree
+from defenses.dp import BinaryTree, RandomizedResponse, SparseVector
 from defenses.dp.mechanism import NoiseMechanism, draws_in_bulk
-from defenses.dp.randomized_response import RandomizedResponse
 from defenses.dp.selection import Selection
-from defenses.dp.sparse_vector import SparseVector
-from defenses.ldp.frequency_oracle import FrequencyOracle
+from defenses.ldp import FrequencyOracle, NumberMechanism, ReportBatch, ShuffledResponse
 from defenses.ldp.longitudinal import LongitudinalUnaryEncoding
-from defenses.ldp.number_mechanism import NumberMechanism
-from defenses.ldp.report_batch import ReportBatch
-from defenses.ldp.shuffling import ShuffledResponse
 from metrics.columns import CategoricalDomain, Floats, Integers64, require
 from scenarios.checks.audits.audit import Neighbours, Subject
 from scenarios.checks.audits.tables import of_defense, session_answers
@@ -233,12 +228,8 @@ def _of_protocol(protocol: FrequencyOracle) -> Subject:
 
     The features are the log-likelihoods of the two values, as the protocol computes them, and parts of the raw report.
     The likelihoods reduce a long report to what matters. The raw parts do not rely on the protocol's own computation.
-    They are single numbers, or the two values' entries of rows of bits or numbers.
-
-    Raises
-    ------
-    ValueError
-        If the protocol has more than `LARGEST_DOMAIN` values.
+    They are single numbers, or the two values' entries of rows of bits or numbers. Raises ValueError if the protocol
+    has more than `LARGEST_DOMAIN` values.
     """
     _check_domain(protocol)
     return _subject(
@@ -259,10 +250,7 @@ subject.register(GraphCurator, of_graph_curator)
 def _of_longitudinal(protocol: LongitudinalUnaryEncoding) -> Subject:
     """Reports of either value of each of `value_pairs` in 20 rounds: in how many rounds either bit is set.
 
-    Raises
-    ------
-    ValueError
-        If the protocol has more than `LARGEST_DOMAIN` values.
+    Raises ValueError if the protocol has more than `LARGEST_DOMAIN` values.
     """
     _check_domain(protocol)
     return _subject(

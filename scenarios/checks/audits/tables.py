@@ -187,13 +187,9 @@ def of_defense(defense: Defense) -> Subject:
     count four times for the whole budget, which the curator must refuse from the second time on. A curator that keeps
     no account spends its own share. If a workload has several answers, two more features are computed from them. The
     first is the difference between the summed distances from the exact answers on either table. The second is the same
-    for squared distances. The likelihood ratios of Laplace and of Gaussian noise depend on these.
-
-    Raises
-    ------
-    ValueError
-        If the defense claims no epsilon, its kind of release cannot be measured, or it declares falsely that it
-        randomizes records independently.
+    for squared distances. The likelihood ratios of Laplace and of Gaussian noise depend on these. Raises ValueError if
+    the defense claims no epsilon, its kind of release cannot be measured, or it declares falsely that it randomizes
+    records independently.
     """
     require(
         defense.kind != "model",
@@ -245,12 +241,8 @@ def table(which: int, size: int = SIZE) -> Microdata:
 def check_declaration(defense: Defense) -> None:
     """Test a declaration that records are randomized independently, before an audit relies on it.
 
-    The table holds one record of the middle and one of the last category; all others hold the first.
-
-    Raises
-    ------
-    ValueError
-        If the declaration is found to be false; see `scenarios.checks.audits.tables`.
+    The table holds one record of the middle and one of the last category; all others hold the first. Raises ValueError
+    if the declaration is found to be false; see `scenarios.checks.audits.tables`.
     """
     if not defense.randomizes_records_independently:
         return
@@ -275,10 +267,7 @@ def halved(which: int, size: int = 200) -> Microdata:
 def released(defense: Defense, records: Microdata, rng: Generator) -> MicrodataRelease:
     """Apply a defense of tables to a table of an audit.
 
-    Raises
-    ------
-    ValueError
-        If it returns no release of a table, or leaves out a column of the table.
+    Raises ValueError if it returns no release of a table, or leaves out a column of the table.
     """
     release = defense.apply(records, rng)
     name = type(defense).__name__

@@ -17,21 +17,23 @@ from attacks.criteria.nearest_row_linkability import LinkedRows
 from defenses import Channel, Identity, Microdata, MicrodataRelease, Mondrian
 from scenarios.checks.conformance.findings import Check, Prerequisite, check_memory, require
 from scenarios.datasets.sums import rating_table
-from scenarios.games.candidate_file import CandidateFile, Membership
-from scenarios.games.cell_downcoding import CellDowncoding
-from scenarios.games.classifier_membership import ClassifierMembership
-from scenarios.games.control_group import Linkability, SinglingOut
-from scenarios.games.game import Game
-from scenarios.games.intersection import Intersection
-from scenarios.games.playing import make_release, play_alone
-from scenarios.games.questions.attribute_question import ReconstructionQuestion
-from scenarios.games.questions.question import Question
-from scenarios.games.shared_people import SharedPeople
-from scenarios.games.sparse_ratings import SparseRatings
-from scenarios.running.methods.code_places import defined_at, foreign_place
-from scenarios.running.methods.declarations import known_goals
-from scenarios.running.methods.invented_people import example, people
-from scenarios.running.methods.methods import exported
+from scenarios.games import (
+    CandidateFile,
+    CellDowncoding,
+    ClassifierMembership,
+    Game,
+    Intersection,
+    Linkability,
+    Membership,
+    Question,
+    ReconstructionQuestion,
+    SharedPeople,
+    SinglingOut,
+    SparseRatings,
+    make_release,
+    play_alone,
+)
+from scenarios.running.methods import defined_at, example, exported, known_goals, people, user_code_location
 from scenarios.running.workers.differences import different_attribute
 from scenarios.tables.seeds import generator
 
@@ -356,7 +358,7 @@ def _no_common_column(method: type[Attack], stage: Stage, inputs: Callable[[], I
     except (ValueError, NotApplicable) as error:
         words = str(error)
         named = "column" in words or "quasi-identifier" in words
-        require(named, f"the error message does not mention columns: {words}{foreign_place(error)}")
+        require(named, f"the error message does not mention columns: {words}{user_code_location(error)}")
     else:
         right = "run must raise ValueError or NotApplicable naming the columns, as shared_columns of attacks does"
         raise AssertionError(f"tables without a common column are accepted; {right}{defined_at(method.run)}")

@@ -26,12 +26,11 @@ from metrics.columns import Booleans, Integers
 from scenarios.checks.audits.tables import dependence, false_declaration
 from scenarios.checks.conformance.findings import Check, Prerequisite, check_memory, require
 from scenarios.checks.conformance.given_parameters import release_of
-from scenarios.running.methods.code_places import defined_at, foreign_place
-from scenarios.running.methods.invented_people import example, people
+from scenarios.running.methods import defined_at, example, people, user_code_location
 from scenarios.running.workers.differences import difference, released_difference
 from scenarios.tables.seeds import generator
 
-# Promises of a defense on tables: what a release shows of them, and what it cannot show.
+# Guarantees of a defense on tables: what a release shows of them, and what it cannot show.
 
 # A limit that is met exactly is not failed for a rounding error.
 ROUNDING = 1e-9
@@ -41,23 +40,20 @@ UNTESTED = {"epsilon": "epsilon", "pk": "Pk"}
 _RECURSIVE = re.compile(r"recursive \(([0-9.eE+-]+), *[0-9.]+\)")
 
 
-def check_promises(method: type[Defense]) -> None:
-    """Measure the k, l and t that a defense promises on releases of 20 tables.
+def check_guarantees(method: type[Defense]) -> None:
+    """Measure the k, l and t that a defense guarantees on releases of 20 tables.
 
-    Raises
-    ------
-    AssertionError
-        If a release has a smaller k or l, or a larger t, than is promised.
+    Raises AssertionError if a release has a smaller k or l, or a larger t, than is guaranteed.
     """
     for number in range(20):
         records = people(30 + 5 * number, generator(number, "promise"), missing=number % 3 == 0)
-        promised = example(method).guarantee(records)
+        guaranteed = example(method).guarantee(records)
         frame = release_of(method, records, "promise", number).frame
-        check_promise(promised, records, frame, defined_at(method.guarantee))
+        check_guarantee(guaranteed, records, frame, defined_at(method.guarantee))
 
 
-def check_promise(promised: Guarantee, records: Microdata, frame: pd.DataFrame, place: str = "") -> None:
-    """Measure the k, l and t that a guarantee promises on one release.
+def check_guarantee(guaranteed: Guarantee, records: Microdata, frame: pd.DataFrame, place: str = "") -> None:
+    """Measure the k, l and t of a guarantee on one release.
 
     The statement of the guarantee names the form, as the built-in defenses write it. For l this is "entropy" or
     "recursive (c, l)", and otherwise the number of distinct values. For t it is "ordered", and otherwise equal
@@ -65,41 +61,41 @@ def check_promise(promised: Guarantee, records: Microdata, frame: pd.DataFrame, 
 
     Parameters
     ----------
-    promised : Guarantee
-        The promise.
+    guaranteed : Guarantee
+        The guarantee.
     records : Microdata
         The original records, for the columns' roles and domains.
     frame : DataFrame
         The released table.
     place : str
-        Where the promise is made, which messages end with.
+        Where the guarantee is made, which messages end with.
 
     Raises
     ------
     AssertionError
-        If the release has a smaller k or l, or a larger t, than is promised.
+        If the release has a smaller k or l, or a larger t, than is guaranteed.
     """
-    if promised.k is not None:
+    if guaranteed.k is not None:
         k = k_anonymity(frame, records.quasi_identifiers)
-        require(k >= promised.k, f"k = {promised.k} is guaranteed and {k} measured{place}")
+        require(k >= guaranteed.k, f"k = {guaranteed.k} is guaranteed and {k} measured{place}")
     for name in records.sensitive:
-        if promised.l is not None:
-            diversity, form = _diversity(promised.statement, records, frame, name)
-            right = f"l = {promised.l:g} is guaranteed and {diversity:.4g} measured in {name!r} ({form})"
-            require(diversity >= promised.l - ROUNDING, f"{right}{place}")
-        if promised.t is not None:
-            closeness, form = _closeness(promised.statement, records, frame, name)
-            right = f"t = {promised.t:g} is guaranteed and {closeness:.4g} measured in {name!r} ({form})"
-            require(closeness <= promised.t + ROUNDING, f"{right}{place}")
+        if guaranteed.l is not None:
+            diversity, form = _diversity(guaranteed.statement, records, frame, name)
+            right = f"l = {guaranteed.l:g} is guaranteed and {diversity:.4g} measured in {name!r} ({form})"
+            require(diversity >= guaranteed.l - ROUNDING, f"{right}{place}")
+        if guaranteed.t is not None:
+            closeness, form = _closeness(guaranteed.statement, records, frame, name)
+            right = f"t = {guaranteed.t:g} is guaranteed and {closeness:.4g} measured in {name!r} ({form})"
+            require(closeness <= guaranteed.t + ROUNDING, f"{right}{place}")
 
 
-def untested_promises(method: type[Parametrized]) -> list[str]:
+def untested_guarantees(method: type[Parametrized]) -> list[str]:
     """Parts of a defense's guarantee that its conformance checks do not test: epsilon and Pk."""
     if not issubclass(method, Defense):
         return []
     try:
-        promised = example(method).guarantee(people(60, generator(0, "people")))
-        return [shown for part, shown in UNTESTED.items() if getattr(promised, part) is not None]
+        guaranteed = example(method).guarantee(people(60, generator(0, "people")))
+        return [shown for part, shown in UNTESTED.items() if getattr(guaranteed, part) is not None]
     except Exception:  # a method under test may raise anything, which its checks report
         return []
 
@@ -138,12 +134,8 @@ def check_origins(method: type[Defense]) -> None:
 
     The origins are wrong if some columns copy other records throughout and agree with the origins less. These columns
     must tell the records apart, and no column may agree with the origins better. So perturbed columns, and columns that
-    move apart from others, are not taken for wrong origins. The numbers of a frame's rows are compared, too.
-
-    Raises
-    ------
-    AssertionError
-        If an origin is wrong; names the row by its position, and the line.
+    move apart from others, are not taken for wrong origins. The numbers of a frame's rows are compared, too. Raises
+    AssertionError if an origin is wrong; names the row by its position, and the line.
     """
     records = people(RECORDS, generator(0, "origins", 2))
     release = release_of(method, records, "release")
@@ -218,7 +210,7 @@ def defense_checks(method: type[Defense]) -> Iterator[Check]:
             Check(f"releases {title}, or gives a reason", partial(_releases, method, records))
             for title, records in tables.items()
         ),
-        Check("meets its k, l and t on 20 tables", partial(check_promises, method)),
+        Check("meets its k, l and t on 20 tables", partial(check_guarantees, method)),
         *([independent] if method.randomizes_records_independently else []),
         Check("changes columns by themselves, if it declares that", partial(_columnwise, method)),
         Check(
@@ -229,10 +221,10 @@ def defense_checks(method: type[Defense]) -> Iterator[Check]:
 
 
 def _guarantee(method: type[Defense]) -> None:
-    promised = example(method).guarantee(people(60, generator(0, "people")))
+    guaranteed = example(method).guarantee(people(60, generator(0, "people")))
     right = "guarantee must return a Guarantee, e.g. Guarantee(k=5)"
-    got = f"{type(promised).__name__}{defined_at(method.guarantee)}"
-    require(isinstance(promised, Guarantee), f"{right}; got {got}")
+    got = f"{type(guaranteed).__name__}{defined_at(method.guarantee)}"
+    require(isinstance(guaranteed, Guarantee), f"{right}; got {got}")
 
 
 def _first_release(method: type[Defense]) -> tuple[Microdata, MicrodataRelease, str]:
@@ -274,7 +266,7 @@ def _releases(method: type[Defense], table: Callable[[], Microdata]) -> None:
         require(bool(message) and "\n" not in message, "the error message is not a single line")
         # A single sensitive value cannot be made diverse, so such a table may be refused.
         ordinary = len(records) >= 60 and all(len(set(records.frame[name])) > 1 for name in records.sensitive)
-        require(not ordinary, f"an ordinary table is refused: {message}{foreign_place(error)}")
+        require(not ordinary, f"an ordinary table is refused: {message}{user_code_location(error)}")
         return
     original = set(records.frame["name"].dropna())
     for name in release.frame.columns:
@@ -346,4 +338,4 @@ def _unseen(method: type[Defense]) -> None:
     try:
         release_of(method, records.with_frame(frame), "release")
     except ValueError as error:
-        require("city" in str(error), f"the error message does not name the column{foreign_place(error)}")
+        require("city" in str(error), f"the error message does not name the column{user_code_location(error)}")

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from defenses.base import Parametrized
 from metrics.columns import one_line
-from scenarios.running.methods.code_places import defined_at, foreign_place
-from scenarios.running.methods.fingerprint import is_project_module
+from scenarios.running.methods import defined_at, is_project_module, user_code_location
 from scenarios.running.workers.isolation import Death, TaskStep
 
 # State that a method keeps between its runs.
@@ -237,7 +236,7 @@ def _failure(check: Check) -> str | None:
         with redirect_stdout(sys.stderr):
             check.run()
     except (Exception, SystemExit) as error:  # a method under test may raise anything
-        place = foreign_place(error)
+        place = user_code_location(error)
         # An assertion of the check itself is a sentence of ours; one of the method's code has a place there.
         is_ours = isinstance(error, AssertionError) and not place
         return str(error) if is_ours else f"{type(error).__name__}: {one_line(error)}{place}"

@@ -8,9 +8,7 @@ from typing import TypeVar
 from attacks.base import Attack
 from defenses import Defense, Microdata, MicrodataRelease
 from defenses.base import Parametrized
-from scenarios.running.methods.code_places import defined_at
-from scenarios.running.methods.invented_people import example
-from scenarios.running.methods.methods import build, find, written_method
+from scenarios.running.methods import build, defined_at, example, find, written_method
 from scenarios.tables.seeds import generator
 
 # Releases of a defense under test.
@@ -74,10 +72,7 @@ def class_of(made: Method) -> type[Method]:
 def named_class(name: str) -> type[Parametrized]:
     """The class that a name means on the command line, with the parameters that follow the name.
 
-    Raises
-    ------
-    ValueError
-        If there is no such defense or attack, or it takes no such parameters.
+    Raises ValueError if there is no such defense or attack, or it takes no such parameters.
     """
     table = written_method(name, "defenses", "attacks")
     method = find(table["use"], "defenses", "attacks")

@@ -20,7 +20,7 @@ from packaging.version import InvalidVersion
 
 import leaderboard as lb
 from leaderboard.pages.number_text import counted
-from leaderboard.results.store import Store, documents_table
+from leaderboard.results.store import Store, documents_table, without_password
 from leaderboard.results.version import version
 from metrics.columns import Floats
 from scenarios.running.boards.board_result import BoardResult
@@ -168,7 +168,11 @@ def check_database(db: str) -> Diagnosis:
     except (ValueError, OSError) as error:
         return Diagnosis("database", "failed", str(error), advice)
     return Diagnosis(
-        "database", "ok", f"{_shown(db)} can be written to; it holds {counted(count, 'result')}", "", {"results": count}
+        "database",
+        "ok",
+        f"{without_password(db)} can be written to; it holds {counted(count, 'result')}",
+        "",
+        {"results": count},
     )
 
 
@@ -192,15 +196,6 @@ def _write(db: str) -> int:
                 raise _RollbackError
         except _RollbackError:
             return count
-
-
-def _shown(db: str) -> str:
-    """Name of a database without its password."""
-    if "://" not in db:
-        return db
-    from sqlalchemy import make_url
-
-    return make_url(db).render_as_string(hide_password=True)
 
 
 BOUND = 0.3

@@ -12,9 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import leaderboard as lb
-from leaderboard import BaselineDifference, Change, Earlier, GateCheck, Pair, Promise, Row
-from leaderboard.pages.pictures import StandalonePicture, pictures_of
-from leaderboard.pages.tables import ALIGNMENT, HEADERS, board_cells, board_notes, place_title, text_table
+from leaderboard import BaselineDifference, Change, Earlier, GateCheck, Pair, Row, StatedGuarantee
+from leaderboard.pages import (
+    ALIGNMENT,
+    HEADERS,
+    StandalonePicture,
+    board_cells,
+    board_notes,
+    pictures_of,
+    place_title,
+    text_table,
+)
 from leaderboard.results.result import FAILURES, Result, label
 from leaderboard.results.version import version
 from metrics.columns import refuse, require, write_atomically
@@ -34,12 +42,14 @@ PARTS = (
 """Fields that name methods, alone or among their parameters."""
 
 
-One = TypeVar("One", Result, Promise, Change, BaselineDifference)
+One = TypeVar("One", Result, StatedGuarantee, Change, BaselineDifference)
 Other = TypeVar("Other", Change, BaselineDifference)
 
 
-def shown_board(results: Sequence[Result], promises: Sequence[Promise] = ()) -> tuple[list[Result], list[Promise]]:
-    """Results and promises of a board with ``module:Class`` shortened to the class name where that is not ambiguous.
+def shown_board(
+    results: Sequence[Result], guarantees: Sequence[StatedGuarantee] = ()
+) -> tuple[list[Result], list[StatedGuarantee]]:
+    """Results and guarantees of a board with ``module:Class`` shortened to the class name where that is not ambiguous.
 
     A name stays as it is if another method on the board has its class name, or a method that Tokumei exports. Files for
     programs (CSV, JSON) and the database keep the stored names.
@@ -48,8 +58,8 @@ def shown_board(results: Sequence[Result], promises: Sequence[Promise] = ()) -> 
     ----------
     results : sequence of Result
         Releases and trials of the board.
-    promises : sequence of Promise
-        What its defenses promise.
+    guarantees : sequence of StatedGuarantee
+        What its defenses guarantee.
 
     Examples
     --------
@@ -60,7 +70,7 @@ def shown_board(results: Sequence[Result], promises: Sequence[Promise] = ()) -> 
     ['Rounded', 'mine:Mondrian']
     """
     names = class_names(results)
-    return _all_renamed(results, names), _all_renamed(promises, names)
+    return _all_renamed(results, names), _all_renamed(guarantees, names)
 
 
 def shown_rows(rows: Sequence[Other]) -> list[Other]:
@@ -125,19 +135,21 @@ def _with_names(value: Any, names: Mapping[str, str]) -> Any:
 # The HTML page of a board, with descriptions of all its methods.
 
 
-def board_page(results: Sequence[Result], promises: Sequence[Promise] = (), earlier: Sequence[Earlier] = ()) -> str:
-    """HTML page of a board, of what the promises cover, and of what the board leaves out.
+def board_page(
+    results: Sequence[Result], guarantees: Sequence[StatedGuarantee] = (), earlier: Sequence[Earlier] = ()
+) -> str:
+    """HTML page of a board, of what the guarantees cover, and of what the board leaves out.
 
     Parameters
     ----------
     results : sequence of Result
         Releases and trials; at least one.
-    promises : sequence of Promise
-        What the defenses promise.
+    guarantees : sequence of StatedGuarantee
+        What the defenses guarantee.
     earlier : sequence of Earlier
         Results of earlier versions of methods, which the board leaves out.
     """
-    results, promises = shown_board(results, promises)
+    results, guarantees = shown_board(results, guarantees)
     names = {name for result in results for name in _method_names(result)}
     about = {
         "scenario": ", ".join(sorted({result.scenario for result in results})),
@@ -154,7 +166,7 @@ def board_page(results: Sequence[Result], promises: Sequence[Promise] = (), earl
         kinds=defense_kinds(),
         exposures=settings,
         summary=lb.summary_tables(results, settings) if lb.needs_summary(results) else None,
-        promises=promises,
+        guarantees=guarantees,
         earlier=earlier,
     )
 
@@ -205,8 +217,8 @@ class BoardResult:
     ----------
     results : sequence of Result
         Releases and trials, at most one per release and trial.
-    promises : sequence of Promise
-        What the defenses promise.
+    guarantees : sequence of StatedGuarantee
+        What the defenses guarantee.
     earlier : sequence of Earlier
         Results of earlier versions of methods, which the board leaves out. The table, the page and Markdown name them.
 
@@ -231,9 +243,9 @@ class BoardResult:
     """
 
     def __init__(
-        self, results: Sequence[Result], promises: Sequence[Promise] = (), earlier: Sequence[Earlier] = ()
+        self, results: Sequence[Result], guarantees: Sequence[StatedGuarantee] = (), earlier: Sequence[Earlier] = ()
     ) -> None:
-        self.results, self.promises, self.earlier = list(results), list(promises), list(earlier)
+        self.results, self.guarantees, self.earlier = list(results), list(guarantees), list(earlier)
         self.rows: list[Row] = lb.rank(self.results)
         self.pairs: list[Pair] = lb.matrix(self.results)
 
@@ -411,7 +423,7 @@ class BoardResult:
             If there are no results.
         """
         require(self.results, "there are no results to show")
-        return board_page(self.results, self.promises, self.earlier)
+        return board_page(self.results, self.guarantees, self.earlier)
 
     def to_latex(self) -> str:
         """The board as LaTeX tables for the packages booktabs and graphicx."""
@@ -438,7 +450,7 @@ class BoardResult:
             ".tex": self.to_latex,
             ".md": self.to_markdown,
             ".csv": lambda: lb.to_csv(self.rows),
-            ".json": lambda: lb.to_json(self.rows, self.promises),
+            ".json": lambda: lb.to_json(self.rows, self.guarantees),
         }
         refuse(path.suffix not in writers, f"a board is written as {', '.join(writers)}; got {path.name!r}")
         # A board holds no records: others may read it as far as the umask lets them.

@@ -84,8 +84,7 @@ def run(
     """
     from scenarios.running.boards.playing import Changes, catalogues_of, changed_plans, play_catalogues
     from scenarios.running.display import Display
-    from scenarios.running.workers.isolation import read_size
-    from scenarios.running.workers.supervisor import LocalProcesses, cores
+    from scenarios.running.workers import LocalProcesses, cores, read_size
 
     refuse(roles is not None and data is None, "roles describe a table; name it with data=")
     for name, value, least in (("plays", plays, 1), ("jobs", jobs, 1), ("seed", seed, 0)):
@@ -112,7 +111,7 @@ def run(
         played = play_catalogues(catalogues, backend, _place(db), display.listener, fresh=fresh)
     if played.interrupted:
         raise KeyboardInterrupt
-    board = BoardResult(played.results, played.promises)
+    board = BoardResult(played.results, played.guarantees)
     if failures := board.failures:
         count = f"{len(failures)} of {counted(len(board.results), 'result')} failed"
         warnings.warn(f"{count}; board.failures lists them. The first: {failures.lines()[0]}", stacklevel=2)
@@ -156,7 +155,7 @@ def read_board(db: FilePath, *scenarios: str, defenses: Iterable[str] = (), atta
         board = stored_board(store, chosen, **names)
     for one in board.earlier:
         warnings.warn(f"{one}; tokumei.run plays them again", stacklevel=2)
-    return BoardResult(board.results, board.promises, board.earlier)
+    return BoardResult(board.results, board.guarantees, board.earlier)
 
 
 def _place(db: FilePath) -> str:

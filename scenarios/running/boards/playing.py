@@ -13,21 +13,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from defenses.base import Guarantee
-from leaderboard import Promise, Result, Store, record_run, stored_promises
+from leaderboard import Result, StatedGuarantee, Store, record_run, stored_guarantees
 from leaderboard.results.version import version
 from leaderboard.results.wording import reword
 from metrics.columns import refuse_any
-from scenarios.running.methods.fingerprint import versions
-from scenarios.running.methods.loaded_code import check_loaded
+from scenarios.running.methods import check_loaded, versions
 from scenarios.running.plan import NamedMethod, Plan, read_plans
 from scenarios.running.runner import Backend, Listener, check_fits, guarantees
 from scenarios.running.runner import run as run_plan
 from scenarios.running.units import Catalogue
-from scenarios.running.workers.interrupts import terminable
-from scenarios.running.workers.isolation import Limits
-from scenarios.tables.dataset import Dataset
-from scenarios.tables.note import Note
-from scenarios.tables.review.notes import play_notes
+from scenarios.running.workers import Limits, terminable
+from scenarios.tables import Dataset, Note, play_notes
 
 # Provenance of a run: version, revision, machine and packages.
 
@@ -76,24 +72,24 @@ def _git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-# What the promises on a board cover, in notes.
+# What the guarantees on a board cover, in notes.
 
 
-def promise_notes(plan: Plan, promises: Sequence[Guarantee]) -> list[str]:
-    """One note for each family of defenses: which columns and conditions its promise is about, or why it has none.
+def guarantee_notes(plan: Plan, guarantees: Sequence[Guarantee]) -> list[str]:
+    """One note for each family of defenses: which columns and conditions its guarantee is about, or why it has none.
 
     Parameters
     ----------
     plan : Plan
         The defenses.
-    promises : sequence of Guarantee
+    guarantees : sequence of Guarantee
         Guarantee of each. Settings of one family differ in their numbers only, so that the first one is described.
     """
     notes: dict[str, str] = {}
-    for entry, promise in zip(plan.defenses, promises, strict=True):
-        if promise.statement:
-            kind = "promises nothing" if str(promise) == "none" else f"promises {promise}"
-            notes.setdefault(entry.name, f"{entry.name} {kind}: {promise.statement.removeprefix('none: ')}")
+    for entry, guarantee in zip(plan.defenses, guarantees, strict=True):
+        if guarantee.statement:
+            kind = "guarantees nothing" if str(guarantee) == "none" else f"guarantees {guarantee}"
+            notes.setdefault(entry.name, f"{entry.name} {kind}: {guarantee.statement.removeprefix('none: ')}")
     return list(notes.values())
 
 
@@ -107,14 +103,14 @@ class Played(NamedTuple):
     ----------
     results : list of Result
         Results of every trial of the plans, stored ones included.
-    promises : list of Promise
-        What their defenses promise.
+    guarantees : list of StatedGuarantee
+        What their defenses guarantee.
     interrupted : int
         Number of the signal that stopped the run, 0 where none did.
     """
 
     results: list[Result]
-    promises: list[Promise]
+    guarantees: list[StatedGuarantee]
     interrupted: int
 
 
@@ -195,12 +191,12 @@ def _changed(plan: Plan, changes: Changes) -> Plan:
 
 
 def catalogues_of(plans: Sequence[Plan], say: Callable[[str], None] | None = None) -> list[Catalogue]:
-    """Every trial of every plan; `say` gets what the promises of its defenses cover, a line at a time."""
-    promised = [guarantees(plan) for plan in plans]
+    """Every trial of every plan; `say` gets what the guarantees of its defenses cover, a line at a time."""
+    guaranteed = [guarantees(plan) for plan in plans]
     if say is not None:
-        for line in (line for each in zip(plans, promised, strict=True) for line in promise_notes(*each)):
+        for line in (line for each in zip(plans, guaranteed, strict=True) for line in guarantee_notes(*each)):
             say(line)
-    return [Catalogue.of(plan, promises) for plan, promises in zip(plans, promised, strict=True)]
+    return [Catalogue.of(plan, guarantees) for plan, guarantees in zip(plans, guaranteed, strict=True)]
 
 
 def play_catalogues(
@@ -237,8 +233,8 @@ def play_catalogues(
         for catalogue in catalogues:
             reword(store, catalogue.plan.name, catalogue.settings, catalogue.documents)
         results = [result for catalogue in catalogues for result in store.results(catalogue.plan.name, catalogue.keys)]
-        promises = stored_promises(store, results)
-    return Played(results, promises, interrupted)
+        guarantees = stored_guarantees(store, results)
+    return Played(results, guarantees, interrupted)
 
 
 def record_run_of(store: Store, scenarios: Sequence[str], keys: Collection[str]) -> None:

@@ -67,10 +67,7 @@ def write_results(folder: Path, results: Iterable[Result]) -> None:
 def read_results(folder: Path) -> list[Result]:
     """Results of a standing board; none if the folder has none.
 
-    Raises
-    ------
-    ValueError
-        If the file is damaged; names file and line.
+    Raises ValueError if the file is damaged; names file and line.
     """
     path = folder / RESULTS
     if not path.is_file():

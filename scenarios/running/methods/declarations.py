@@ -11,11 +11,10 @@ from defenses import Defense, Release
 from defenses.base import Parametrized
 from leaderboard.results.goals import goal_words, in_order, named_goals
 from leaderboard.results.result import canonical
-from scenarios.games.game import Game
-from scenarios.games.questions.question import Question
-from scenarios.running.methods.code_places import defined_at
+from scenarios.games import Game, Question
 from scenarios.running.methods.invented_people import example
 from scenarios.running.methods.methods import described_value, exported
+from scenarios.running.methods.source_locations import defined_at
 from scenarios.tables.near_names import suggestion
 
 # Names of goals that a user gives, checked against those that there are.
@@ -107,10 +106,7 @@ def _check_known(method: type[Parametrized], attribute: str, known: list[str]) -
 def check_signatures(method: type[Parametrized]) -> None:
     """Check that methods take the arguments with which games call them.
 
-    Raises
-    ------
-    AssertionError
-        If one does not; names the right signature, and the line.
+    Raises AssertionError if one does not; names the right signature, and the line.
     """
     contract = Attack if issubclass(method, Attack) else Defense
     for name in CALLED[contract]:
@@ -124,10 +120,7 @@ def check_signatures(method: type[Parametrized]) -> None:
 def check_constructor(method: type[Parametrized]) -> None:
     """Construct the example of a class; an error of the constructor's own passes through.
 
-    Raises
-    ------
-    AssertionError
-        If a parameter has no default, or no name of its own; names it, and the line.
+    Raises AssertionError if a parameter has no default, or no name of its own; names it, and the line.
     """
     for parameter in _parameters(method):
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
@@ -146,10 +139,7 @@ def check_constructor(method: type[Parametrized]) -> None:
 def check_stored(method: type[Parametrized]) -> None:
     """Check that the example of a class stores each parameter under its own name.
 
-    Raises
-    ------
-    AssertionError
-        If it does not; names the parameter, and the line of the constructor.
+    Raises AssertionError if it does not; names the parameter, and the line of the constructor.
     """
     instance = example(method)
     for parameter in _parameters(method):
@@ -160,10 +150,7 @@ def check_stored(method: type[Parametrized]) -> None:
 def check_storable(instance: Parametrized) -> None:
     """Check that the values of all parameters can be stored with results.
 
-    Raises
-    ------
-    ValueError
-        If one is no JSON; names the parameter, and the line of the constructor.
+    Raises ValueError if one is no JSON; names the parameter, and the line of the constructor.
     """
     for name, value in instance.get_params().items():
         try:

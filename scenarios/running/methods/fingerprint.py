@@ -13,13 +13,13 @@ from typing import Any
 
 from defenses.base import Parametrized
 from leaderboard.results.result import canonical
-from scenarios.running.methods.code_places import PACKAGES as PACKAGES
-from scenarios.running.methods.code_places import is_installed
+from scenarios.running.methods.former_modules import PACKAGES as PACKAGES
+from scenarios.running.methods.source_locations import is_installed
 
 # Source code without docstrings and comments.
 
 
-def code_text(source: str, tree: ast.Module | None = None) -> str:
+def normalized_source(source: str, tree: ast.Module | None = None) -> str:
     """Lines of a module without docstrings, lines of comment and empty lines.
 
     Two sources with equal code text run alike, and new words in docstrings change nothing. Comments after code stay.
@@ -85,7 +85,7 @@ def _stands_alone(node: ast.Expr, lines: list[str]) -> bool:
     return not before.strip() and not after.strip()
 
 
-NUMERIC = ("numpy", "pandas", "scipy", "scikit-learn", "cvxopt", "dp-accounting")
+NUMERIC = ("numpy", "pandas", "scipy", "scikit-learn", "cvxopt", "dp-accounting", "rapidfuzz")
 """Packages whose computations enter results."""
 
 IMPORT_BY_NAME = "import_module"
@@ -144,8 +144,8 @@ def closure(names: Iterable[str]) -> dict[str, str]:
 
 
 def code_hash(source: str, tree: ast.Module | None = None) -> str:
-    """Hash of a module's source without docstrings and comments, 64 hexadecimal digits; see `code_text`."""
-    return hashlib.sha256(code_text(source, tree).encode()).hexdigest()
+    """Hash of a module's source without docstrings and comments, 64 hexadecimal digits; see `normalized_source`."""
+    return hashlib.sha256(normalized_source(source, tree).encode()).hexdigest()
 
 
 def look_again() -> None:

@@ -15,8 +15,8 @@ from typing import Any
 
 from defenses.base import Parametrized
 from metrics.columns import one_line, refuse, require
-from scenarios.running.methods.code_places import defined_at, foreign_place
 from scenarios.running.methods.former_modules import class_successor
+from scenarios.running.methods.source_locations import defined_at, user_code_location
 from scenarios.tables.near_names import known_as, suggestion
 
 # Classes of a user's own code by ``module:Class``.
@@ -25,10 +25,7 @@ from scenarios.tables.near_names import known_as, suggestion
 def class_at(name: str) -> type[Any]:
     """The class that ``module:Class`` names; the current folder is searched last for the module.
 
-    Raises
-    ------
-    ValueError
-        If there is no such module or class, or the module ends the program where it is imported.
+    Raises ValueError if there is no such module or class, or the module ends the program where it is imported.
     """
     module_name, _, class_name = name.partition(":")
     refuse(not module_name or not class_name, f"{name!r} must name a module and a class, as in mymodule:MyClass")
@@ -46,7 +43,7 @@ def class_at(name: str) -> type[Any]:
     except SystemExit as end:
         raise ValueError(
             f"{name!r}: importing {module_name!r} ends the program (SystemExit: {one_line(end)}); call sys.exit only "
-            f'below `if __name__ == "__main__":`{foreign_place(end)}'
+            f'below `if __name__ == "__main__":`{user_code_location(end)}'
         ) from None
     value = getattr(module, class_name, None)
     today = class_successor(name)
@@ -217,10 +214,7 @@ def _build(table: Mapping[str, Any], method: type[Method], package: str) -> Any:
 def check_parameters_stored(method: Method) -> None:
     """Check that each parameter is an attribute of its own name.
 
-    Raises
-    ------
-    ValueError
-        If one is not; names class and parameter, and the line of the constructor.
+    Raises ValueError if one is not; names class and parameter, and the line of the constructor.
     """
     for name in method.parameter_names():
         if not hasattr(method, name):
@@ -231,10 +225,7 @@ def check_parameters_stored(method: Method) -> None:
 def describe(method: Method) -> dict[str, Any]:
     """Parameters of a method as JSON values; a parameter that is itself a method becomes ``{"use": name, ...}``.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is not stored under its own name.
+    Raises ValueError if a parameter is not stored under its own name.
     """
     check_parameters_stored(method)
     return {name: described_value(value) for name, value in method.get_params().items()}

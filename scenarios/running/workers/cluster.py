@@ -56,10 +56,8 @@ class DaskCluster:
     def played(self, plan: Plan, units: Sequence[Unit]) -> Generator[list[Result], None, None]:
         """Yield the results of each unit when the unit ends; closing the generator stops the run.
 
-        Raises
-        ------
-        ValueError
-            If the scheduler cannot be reached or has no worker, or if a worker's versions differ from this machine's.
+        Raises ValueError if the scheduler cannot be reached or has no worker, or if a worker's versions differ from
+        this machine's.
         """
         dask = distributed()
         packed = pickle.dumps(plan)
@@ -98,10 +96,7 @@ class DaskCluster:
 def connected(scheduler: str) -> Any:
     """Client of a Dask cluster, which has at least one worker.
 
-    Raises
-    ------
-    ValueError
-        If the scheduler cannot be reached or has no worker.
+    Raises ValueError if the scheduler cannot be reached or has no worker.
     """
     try:
         client = distributed().Client(scheduler, timeout=PATIENCE, set_as_default=False)
@@ -126,10 +121,7 @@ def check_worker(client: Any, scheduler: str) -> None:
 def distributed() -> Any:
     """The package dask.distributed.
 
-    Raises
-    ------
-    ValueError
-        If it is not installed.
+    Raises ValueError if it is not installed.
     """
     try:
         return importlib.import_module("distributed")
@@ -211,10 +203,7 @@ def forget(name: str) -> None:
 def play_unit(name: str, unit: Unit) -> list[Result]:
     """Play a unit of a plan stored in this process, in the worker process of the current thread.
 
-    Raises
-    ------
-    ValueError
-        If the versions here differ from those of the machine that made the plan.
+    Raises ValueError if the versions here differ from those of the machine that made the plan.
     """
     share = _shares.get(name)
     if share is None:

@@ -55,10 +55,7 @@ class DaskEngine:
     def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], Result]) -> Iterator[Result]:
         """Apply a function to each part on a worker; a few parts at a time wait for their turn.
 
-        Raises
-        ------
-        ValueError
-            If the cluster cannot be reached, a worker's versions differ, or the function raises it.
+        Raises ValueError if the cluster cannot be reached, a worker's versions differ, or the function raises it.
         """
         versions = environment(MODULES)
         # Workers may have left since the last reading.

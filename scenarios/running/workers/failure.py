@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from metrics.columns.printable import printable
-from scenarios.running.methods.code_places import defined_at, foreign_place
+from scenarios.running.methods.source_locations import defined_at, user_code_location
 
 FRAMES = 6
 """Maximum number of traceback frames kept."""
@@ -35,5 +35,5 @@ def reason_of(error: BaseException, code: Callable[..., Any] | None = None) -> s
         message = printable(" ".join(str(error).split()))[:LONGEST]
     except Exception:
         message = "(the error has no readable message)"
-    place = foreign_place(error) or (defined_at(code) if code else "")
+    place = user_code_location(error) or (defined_at(code) if code else "")
     return f"{type(error).__name__}: {message}{place}\n{''.join(frames)}".rstrip()

@@ -72,10 +72,7 @@ class Limits:
 def read_size(text: str) -> int:
     """Parse a size such as ``4G``, ``500M`` or ``1.5 GiB`` (powers of 1024) as a number of bytes.
 
-    Raises
-    ------
-    ValueError
-        If the text is not a size.
+    Raises ValueError if the text is not a size.
     """
     match = _SIZE.fullmatch(text.strip())
     if not match:

@@ -13,7 +13,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from leaderboard.results.result import Result, grouped_by
-from scenarios.running.methods.loaded_code import check_unchanged, user_module_hashes
+from scenarios.running.methods.module_changes import check_unchanged, user_module_hashes
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
 from scenarios.running.workers import worker
@@ -62,7 +62,7 @@ class Supervisor(IsolatedWorker[Unit, Ending]):
     folders : sequence of str
         Folders that the process searches last for the modules of methods.
     code : mapping of str to str
-        Code hash of the files of a user's own code, which every process must load (`loaded_code.user_module_hashes`).
+        Code hash of the files of a user's code, which every process must load (`module_changes.user_module_hashes`).
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class Waiting:
     def __init__(self, units: Sequence[Unit]) -> None:
         self._plays = {play: deque(some) for play, some in grouped_by(units, lambda unit: unit.play).items()}
         self._first = min(self._plays, default=0)
-        self._untouched = deque(sorted(self._plays))
+        self._pending = deque(sorted(self._plays))
         self._taking = threading.Lock()
 
     def next_after(self, last: Unit | None) -> Unit | None:
@@ -174,8 +174,8 @@ class Waiting:
             return self._first
         if last is not None and last.play in self._plays:
             return last.play
-        while self._untouched:
-            play = self._untouched.popleft()
+        while self._pending:
+            play = self._pending.popleft()
             if play in self._plays:
                 return play
         return max(self._plays, key=lambda play: len(self._plays[play]))

@@ -22,15 +22,13 @@ from leaderboard.results.result import canonical
 from metrics.columns import require
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
-from scenarios.running.methods.code_places import defined_at
-from scenarios.running.methods.fingerprint import is_user_defined
-from scenarios.running.methods.methods import describe, game_settings, source_name
+from scenarios.running.methods import defined_at, describe, game_settings, is_user_defined, source_name
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
 from scenarios.running.workers.differences import different_attribute, released_difference
 from scenarios.running.workers.failure import reason_of, status_of
 from scenarios.running.workers.isolation import TaskStep
-from scenarios.running.workers.untouched import Untouched
+from scenarios.running.workers.snapshot import Snapshot
 from scenarios.tables.seeds import generator
 from scenarios.tables.user_warnings import user_warnings
 
@@ -43,12 +41,8 @@ _SLACK = 1e-9
 def checked_game_scores(scores: Any) -> Scores:
     """Check an attack's scores and return them with measures as floats.
 
-    Raises
-    ------
-    TypeError
-        If a game's `score` returned something other than `Scores`, or a measure is not a number.
-    ValueError
-        If a measure is not finite; the message names it.
+    Raises TypeError if a game's `score` returned something other than `Scores`, or a measure is not a number. Raises
+    ValueError if a measure is not finite; the message names it.
     """
     require(isinstance(scores, Scores), f"a game's score must be Scores, got {type(scores).__name__}", TypeError)
     return Scores(scores.goals, checked_measures(scores.measures))
@@ -161,7 +155,7 @@ def shared_in(secret: Any, game: Any) -> dict[str, Any]:
     return {**parts, **shared}
 
 
-def check_defense_input(defense: Defense, given: Untouched) -> None:
+def check_defense_input(defense: Defense, given: Snapshot) -> None:
     """Raise `ChangedInput` if a defense has changed what it was given."""
     place = given.change()
     if place is not None:
@@ -171,7 +165,7 @@ def check_defense_input(defense: Defense, given: Untouched) -> None:
         )
 
 
-def check_attack_input(attack: Attack, *given: Untouched) -> None:
+def check_attack_input(attack: Attack, *given: Snapshot) -> None:
     """Raise `ChangedInput` if an attack has changed what other attacks use, too."""
     for place in filter(None, (each.change() for each in given)):
         raise ChangedInput(
@@ -192,7 +186,7 @@ def guarded(defense: Defense) -> Defense:
     same = copy.copy(defense)
 
     def apply(records: Microdata, rng: Generator) -> Any:
-        before = Untouched(records=records)
+        before = Snapshot(records=records)
         release = defense.apply(records, rng)
         check_defense_input(defense, before)
         return release
@@ -236,7 +230,7 @@ class _Draw:
     """What a game drew for a play, and what it held then."""
 
     secret: Any
-    untouched: Untouched
+    snapshot: Snapshot
 
 
 @dataclass
@@ -291,10 +285,7 @@ class Worker:
     def _play(self, unit: Unit) -> Iterator[TaskStep | Ending]:
         """Play the results of a unit until a method changes what it was given.
 
-        Raises
-        ------
-        ChangedInput
-            If a method has; its results have ended as errors.
+        Raises ChangedInput if a method has; its results have ended as errors.
         """
         everything = tuple(range(len(unit.results)))
         draw, failure = yield from self._drawn(0, unit.play, everything)
@@ -312,7 +303,7 @@ class Worker:
             if measured.status == "ok":
                 measured = replace(measured, reason="; ".join([*texts, *filter(None, [measured.reason])]))
             yield measured
-        untouched, first = Untouched(release=published), int(bool(unit.release))
+        snapshot, first = Snapshot(release=published), int(bool(unit.release))
         for game in dict.fromkeys(game for game, _, _ in unit.trials):
             trials = [
                 (first + position, attack) for position, (other, attack, _) in enumerate(unit.trials) if other == game
@@ -322,7 +313,7 @@ class Worker:
                 if failure is not None:
                     yield failure(result)
                 else:
-                    yield from self._attacked(result, unit, game, attack, draw, published, untouched)
+                    yield from self._attacked(result, unit, game, attack, draw, published, snapshot)
 
     def _drawn(
         self, game: int, play: int, charged: tuple[int, ...]
@@ -338,7 +329,7 @@ class Worker:
         secret, failure = _tried("the draw failed: ", lambda: self.plan.games[game].draw(rng))
         if failure is not None:
             return None, failure
-        self.draws[game, play] = _Draw(secret, Untouched(**shared_in(secret, self.plan.games[game])))
+        self.draws[game, play] = _Draw(secret, Snapshot(**shared_in(secret, self.plan.games[game])))
         return self.draws[game, play], None
 
     def _released(
@@ -358,7 +349,7 @@ class Worker:
                 if complaint:
                     failure = partial(_ended, started=started, status="error", reason=complaint)
         try:
-            check_defense_input(defense, draw.untouched)
+            check_defense_input(defense, draw.snapshot)
         except ChangedInput as changed:
             yield from (_ended(result, started, status="error", reason=str(changed)) for result in everything)
             raise
@@ -386,7 +377,7 @@ class Worker:
         return True
 
     def _attacked(
-        self, result: int, unit: Unit, game: int, attack: int, draw: _Draw, published: Any, untouched: Untouched
+        self, result: int, unit: Unit, game: int, attack: int, draw: _Draw, published: Any, snapshot: Snapshot
     ) -> Iterator[TaskStep | Ending]:
         """Play a trial, and a user's own attack twice at first."""
         yield TaskStep("the trial", (result,))
@@ -398,7 +389,7 @@ class Worker:
                 _, again = self._tried_attack(result, unit, game, attack, draw.secret, published)
                 complaint = claims_complaint(attacker, claims, again)
                 ending = _ended(result, started, status="error", reason=complaint) if complaint else ending
-            check_attack_input(attacker, draw.untouched, untouched)
+            check_attack_input(attacker, draw.snapshot, snapshot)
         except ChangedInput as changed:
             yield _ended(result, started, status="error", reason=str(changed))
             raise

@@ -251,7 +251,7 @@ def blocked(
     in_blocks, loss = _on_a_sample(defense, _sample(records, drawn), root)
     kinds = {str(name): _kind(records, str(name), column) for name, column in in_blocks.items()}
     cells = {name: CellList() for name, kind in kinds.items() if kind.kind == "O"}
-    promises: dict[int, Guarantee] = {}
+    guarantees: dict[int, Guarantee] = {}
 
     def blocks() -> Iterator[ReleasedBlock]:
         # Sums of linear algebra depend on the number of threads, and a release must not.
@@ -261,16 +261,16 @@ def blocked(
                 origin = np.arange(block.start, block.start + len(block))
                 spool.place(ReleasedBlock(block.number, block.columns, origin), numbers)
             filled = (task for task in enumerate(spool.permuted()) if task[1].size)
-            for block, listed, promised in in_order(_Releasing(defense, records.values, root, kinds), filled):
-                promises[block.number] = promised
+            for block, listed, kept in in_order(_Releasing(defense, records.values, root, kinds), filled):
+                guarantees[block.number] = kept
                 codes = {name: cells[name].codes(listed[name].cells)[block.columns[name]] for name in cells}
                 yield replace(block, columns={**block.columns, **codes})
 
-    def promise() -> Guarantee:
+    def guarantee() -> Guarantee:
         made = f"made in random blocks of about {rows:,} rows"
-        return guarantee_of_parts(records.roles, list(promises.values()), made)
+        return guarantee_of_parts(records.roles, list(guarantees.values()), made)
 
-    return LargeRelease(tuple(kinds), cells, blocks, records.rows, promise, None, (*drawn.notes, loss))
+    return LargeRelease(tuple(kinds), cells, blocks, records.rows, guarantee, None, (*drawn.notes, loss))
 
 
 def _applied(defense: MicrodataDefense, block: Microdata, root: SeedSequence, number: int) -> MicrodataRelease:

@@ -161,9 +161,9 @@ def planned(defense: BlockwiseDefense, records: RecordsInBlocks, root: SeedSeque
     root : SeedSequence
         Root of the random generators.
     """
-    promised = defense.guarantee(records.counted)
+    guaranteed = defense.guarantee(records.counted)
     plan = defense.fit(records, block_generator(root, "fit"))
-    return _release_of(plan, records, root, promised)
+    return _release_of(plan, records, root, guaranteed)
 
 
 def columnwise(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence) -> LargeRelease:
@@ -195,7 +195,7 @@ def columnwise(defense: MicrodataDefense, records: LargeRecords, root: SeedSeque
     return _release_of(plan, records, root, defense.guarantee(records.counted))
 
 
-def _release_of(plan: ReleasePlan, records: RecordsInBlocks, root: SeedSequence, promised: Guarantee) -> LargeRelease:
+def _release_of(plan: ReleasePlan, records: RecordsInBlocks, root: SeedSequence, guaranteed: Guarantee) -> LargeRelease:
     """Release of a plan; other columns stay as they are."""
     names = (*plan.first, *records.counted.released_columns)
     unchanged = [unchanged_step(records, name) for name in names if name not in plan.changed]
@@ -204,13 +204,13 @@ def _release_of(plan: ReleasePlan, records: RecordsInBlocks, root: SeedSequence,
     blocks = (
         BlockByBlock(records, partial(whole.release, root=root)) if by_itself else partial(whole.blocks, records, root)
     )
-    return LargeRelease(names, whole.cells, blocks, len(records.counted), lambda: promised, plan.channel)
+    return LargeRelease(names, whole.cells, blocks, len(records.counted), lambda: guaranteed, plan.channel)
 
 
 def independent(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence) -> LargeRelease:
     """Release of a defense whose `randomizes_records_independently` is set, applied to each block by itself.
 
-    Such a defense promises that the distribution of a released row depends on its record and the domains alone. All
+    Such a defense guarantees that the distribution of a released row depends on its record and the domains alone. All
     blocks have the domains of the whole table.
 
     Parameters
@@ -232,9 +232,9 @@ def independent(defense: MicrodataDefense, records: LargeRecords, root: SeedSequ
         release = defense.apply(records.records(block), block_generator(root, "rows", block.number))
         return released_block(release.frame, release.origin + block.start, block.number, kinds, cells)
 
-    promised = defense.guarantee(records.counted)
+    guaranteed = defense.guarantee(records.counted)
     blocks = BlockByBlock(records, released)
-    return LargeRelease(tuple(kinds), cells, blocks, records.rows, lambda: promised, example.channel)
+    return LargeRelease(tuple(kinds), cells, blocks, records.rows, lambda: guaranteed, example.channel)
 
 
 _OFFER = "`--blocks 10000` applies the method to random blocks of about 10,000 rows"

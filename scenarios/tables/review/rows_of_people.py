@@ -213,10 +213,10 @@ def guarantee_to_people(guarantee: Guarantee, rows: RowsOfPeople, classes: Peopl
         held = "a class may hold fewer people" if classes is None else _held(classes, guarantee.k)
         words.append(f"k = {guarantee.k} counts rows, not people ({rows.words}): {held}; {ONE_ROW}")
     elif guarantee.l is not None or guarantee.t is not None or guarantee.pk is not None:
-        words.append(f"the promise counts rows, not people ({rows.words}); {ONE_ROW}")
+        words.append(f"the guarantee counts rows, not people ({rows.words}); {ONE_ROW}")
     if guarantee.epsilon is not None:
         words.append(
-            f"epsilon = {guarantee.epsilon:.3g} is the promise for one row; "
+            f"epsilon = {guarantee.epsilon:.3g} is the guarantee for one row; "
             f"{epsilon_of_a_person(guarantee.epsilon, guarantee.delta, rows.most)}; {ONE_ROW}"
         )
     return words

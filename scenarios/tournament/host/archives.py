@@ -176,7 +176,10 @@ def _neutral(data: bytes) -> bytes:
 
 # Verification of a tournament's log and files.
 
-_UNRECORDED = "originals, candidates, others and roles were not recorded at init, so changes of them are not seen"
+_UNRECORDED = (
+    "originals, candidates, others and roles were not recorded at init, so changes of them are not seen; "
+    "`init --adopt-hashes` records them"
+)
 
 
 def verify(tournament: Tournament) -> str:
@@ -211,7 +214,7 @@ def verify(tournament: Tournament) -> str:
     waiting = len(arrivals(tournament))
     waits = f"; {waiting} upload{'' if waiting == 1 else 's'} not checked yet" if waiting else ""
     hashed = len(tournament.recorded_files)
-    host = f"{hashed} files of the host are as at the opening" if hashed else _UNRECORDED
+    host = f"{hashed} files of the host are as at {tournament.recorded_since}" if hashed else _UNRECORDED
     return (
         f"{len(entries)} entries and {len(accepted)} accepted files are unchanged; {host}; phase {phase}{changes}"
         f"{waits}; last hash {entries[-1].hash}"

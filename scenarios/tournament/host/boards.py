@@ -25,7 +25,14 @@ from scenarios.running.methods.methods import one_liners
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.folder import PUBLIC, State, Tournament, write_whole
 from scenarios.tournament.rules.incidents import record_scoring, tournament_incidents
-from scenarios.tournament.rules.scoring import BASELINE, WAITING, leaking_columns, score_shares, scoring_plan
+from scenarios.tournament.rules.scoring import (
+    BASELINE,
+    WAITING,
+    built_in_names,
+    leaking_columns,
+    score_shares,
+    scoring_plan,
+)
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.standings import RANKING, UNSCORABLE, AttackOutcome, Standing, outcome_of, standings
 
@@ -165,12 +172,19 @@ def _worst_cells(worst: AttackOutcome | None) -> tuple[object, ...]:
 
 
 def remark(one: Standing) -> str:
-    """What a team's rank does not say: a disqualification, nothing handed in, files without a score, or a tie."""
+    """What a team's rank does not say: a disqualification, files without a score, attacks that did not run, a tie."""
     if one.disqualified:
         return f"disqualified: {one.disqualified}"
     if one.missing:
         return one.unscored or "handed in nothing"
-    return "; ".join(filter(None, (one.unscored, one.tie)))
+    names = built_in_names()
+    not_run = ", ".join(names.get(attack, attack) for attack in one.not_run)
+    return "; ".join(filter(None, (one.unscored, f"{not_run} did not run" if not_run else "", one.tie)))
+
+
+def built_in_legend() -> str:
+    """Which method each built-in attack is."""
+    return ", ".join(f"{text.split()[-1]} = {name.removeprefix(BASELINE)}" for name, text in built_in_names().items())
 
 
 def what_counts(share: float, *, closed: bool, partial: bool = False) -> str:
@@ -302,10 +316,14 @@ class Board:
         return pages
 
 
-def write_boards(full: Board, public: Board) -> None:
-    """Write the host's boards over all rows, and the public boards over the public share of the rows."""
+def write_boards(full: Board, public: Board, *, publish: bool = True) -> None:
+    """Write the host's boards over all rows, and the public boards over the public share of the rows.
+
+    Unless they are to `publish`, the public boards stay as they are.
+    """
     tournament = full.tournament
-    for folder, board, mode in ((tournament.host, full, PRIVATE), (tournament.public, public, PUBLIC)):
+    written = ((tournament.host, full, PRIVATE), *([(tournament.public, public, PUBLIC)] if publish else []))
+    for folder, board, mode in written:
         if folder == tournament.public and public.state.hidden:
             for name in PAGES:
                 (folder / name).unlink(missing_ok=True)
@@ -475,16 +493,23 @@ def _failure_report(team: str, failed: Sequence[Result]) -> list[str]:
 
     Messages of exceptions may quote the host's files; the team sees the kind of failure alone.
     """
-    own = [one for one in failed if team == (one.attack or one.defense)]
-    own += [one for one in failed if one.defense == team and str(one.attack).startswith(BASELINE)]
+    own = [(what, one) for one in failed if (what := failed_of(team, one.defense, one.attack or "", {}))]
     if not own:
         return []
     lines = [
-        f"- {'your table' if one.attack != team else f'your attack on {one.defense}'}: "
-        f"{one.status} ({one_line_of(one.reason.partition(chr(10))[0].partition(':')[0])})"
-        for one in own
+        f"- {what}: {one.status} ({one_line_of(one.reason.partition(chr(10))[0].partition(':')[0])})"
+        for what, one in own
     ]
     return ["## Scoring failed", "The host sees this, too, and can score again.", "", *dict.fromkeys(lines), ""]
+
+
+def failed_of(team: str, table: str, attack: str, titles: Mapping[str, str]) -> str:
+    """What failed, as its team reads it; empty if it is the business of another team."""
+    if attack == team:
+        return f"your attack on {titles.get(table, table)}"
+    if table != team or (attack and not attack.startswith(BASELINE)):
+        return ""
+    return f"{built_in_names().get(attack, attack)} on your table" if attack else "your table"
 
 
 def one_line_of(text: str) -> str:
@@ -495,7 +520,7 @@ def one_line_of(text: str) -> str:
 def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:
     values = next(result.values for result in results if result.defense == team and result.attack is None)
     outcomes = [outcome_of(result) for result in results if result.defense == team and result.attack is not None]
-    strongest = sorted(outcomes, key=lambda one: (-one.advantage, one.attacker))
+    strongest, names = sorted(outcomes, key=lambda one: (-one.advantage, one.attacker)), built_in_names()
     return [
         "## Your table",
         f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)} ("
@@ -504,7 +529,9 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
         f"Defense {written(standing.defense)}, rank {standing.defense_rank}.",
         "",
         "## Strongest attacks on it",
-        *_outcome_table("attacker", [(one.attacker, one) for one in strongest[:10]]),
+        *_outcome_table("attacker", [(names.get(one.attacker, one.attacker), one) for one in strongest[:10]]),
+        "",
+        f"Built-in attacks: {built_in_legend()}.",
         "",
         "## Which columns leak",
         "The share of your rows whose original is the nearest candidate (Gower), by all columns and without one.",
@@ -543,11 +570,12 @@ def written(value: float | None) -> str:
 
 @dataclass(frozen=True)
 class Boards:
-    """What was written: the board of all rows, the public one, and which teams got no report and why."""
+    """What was written: boards of all rows and, if it is time, public ones; which teams got no report and why."""
 
     full: Board
     public: Board
     warnings: list[str]
+    published: bool = True
 
     @property
     def secret(self) -> bool:
@@ -594,10 +622,13 @@ def write_all(tournament: Tournament, phase: Phase, results: Mapping[float, Sequ
     refuse(state.phase is not phase, "the phase has changed meanwhile; scores are computed again", PhaseChangedError)
     by_share = {share: Board(state, scored, share) for share, scored in results.items()}
     full, public = by_share[1.0], by_share[min(by_share)]
-    write_boards(full, public)
-    warnings = write_reports(public)
-    write_host_report(full, datetime.now(UTC))
-    return Boards(full, public, warnings)
+    now = datetime.now(UTC)
+    publish = state.hidden or state.publishes(tournament.published_standings, now, partial=public.partial)
+    write_boards(full, public, publish=publish)
+    # Reports tell of attacks, too.
+    warnings = write_reports(public) if publish else []
+    write_host_report(full, now)
+    return Boards(full, public, warnings, publish)
 
 
 def score_all(

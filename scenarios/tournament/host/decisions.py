@@ -115,6 +115,7 @@ def _text(entry: LogEntry, titles: dict[str, str], shown: Callable[[str], str]) 
         "reopened": f"Phase {details.get('phase')} is open again until {end}: {reason}",
         "disqualified": f"{team} is disqualified: {reason}",
         "readmitted": f"{team} takes part again: {reason}",
+        "adopted": "The host logged hashes of the originals, candidate files, roles and settings as they are now.",
     }
     return words.get(entry.kind, "")
 

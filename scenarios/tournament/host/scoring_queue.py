@@ -23,6 +23,7 @@ from scenarios.running.workers.supervisor import cores
 from scenarios.tournament.host.boards import shares_of, update_boards
 from scenarios.tournament.rules.folder import Tournament, opened_tournament
 from scenarios.tournament.rules.scoring import Target, results_of, score_target, scoring_plan
+from scenarios.tournament.rules.settings import Phase
 
 POLL = 1.0
 """Seconds between two looks at the log, which other processes may append to."""
@@ -145,7 +146,7 @@ class ScoringQueue:
 
     def _watch(self) -> None:
         """Plan whenever the log has changed or a table is scored, and write boards."""
-        stamp, written, looked, handled = None, 0.0, 0.0, 0
+        stamp, written, looked, handled, idle = None, 0.0, 0.0, 0, False
         while True:
             with self._lock:
                 self._lock.wait_for(lambda: self._stopping, looked + PAUSE - monotonic())
@@ -158,7 +159,7 @@ class ScoringQueue:
             looked = monotonic()
             try:
                 tournament = opened_tournament(self._folder)
-                if asked == handled and tournament.log.stamp() == stamp:
+                if asked == handled and tournament.log.stamp() == stamp and not (idle and _due(tournament)):
                     continue
                 stamp = tournament.log.stamp()
                 published = tournament.state().phase.published
@@ -232,6 +233,13 @@ def _planned(folder: Path, share: float, again: frozenset[str]) -> tuple[list[Ta
     plan = scoring_plan(tournament, shares_of(tournament, share), retry=again)
     missing, wanted = sum(len(one.missing) for one in plan.waiting), sum(map(len, plan.wanted.values()))
     return plan.waiting, plan.failed, missing < wanted
+
+
+def _due(tournament: Tournament) -> bool:
+    """Whether a time has come at which standings are published."""
+    timed, state = tournament.settings.publish_every is not None, tournament.state()
+    waits = timed and not state.hidden and state.phase is Phase.ATTACK and bool(state.tables)
+    return waits and state.publishes(tournament.published_standings, datetime.now(UTC))
 
 
 def _updated(folder: Path, share: float) -> list[Result]:

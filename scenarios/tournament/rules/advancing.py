@@ -43,6 +43,14 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
     return following
 
 
+def advance_due(tournament: Tournament, now: datetime) -> list[Phase]:
+    """Close each phase whose end has passed; return the phases that opened, the current one last."""
+    opened: list[Phase] = []
+    while (end := tournament.state().until) is not None and now >= end:
+        opened.append(advance(tournament, now))
+    return opened
+
+
 def publish_again(tournament: Tournament) -> None:
     """Restore published files that are missing or not what is in force; do nothing before the attack phase."""
     # Submissions wait for the lock, so it is taken only if there is something to write.

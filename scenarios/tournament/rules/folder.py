@@ -10,18 +10,20 @@ host/                            the host alone: log, submissions, truth, result
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
+import math
 import os
 import secrets
 import shutil
 import threading
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,7 @@ from scenarios.tournament.rules.log import (
     DamagedFileError,
     Log,
     LogEntry,
+    locked_file,
     named_file,
     read_host_file,
     tournament_files,
@@ -64,24 +67,24 @@ def hash_of(path: Path) -> str:
         return ""
 
 
-def changed_file(folder: Path, recorded: Mapping[str, str], path: Path) -> str:
-    """What is wrong with one of the host's files; empty if nothing is, or if the opening logged no file."""
+def changed_file(folder: Path, recorded: Mapping[str, str], path: Path, since: str) -> str:
+    """What is wrong with one of the host's files; empty if nothing is, or if no file was logged."""
     expected, actual = recorded.get(path.relative_to(folder).as_posix(), ""), hash_of(path)
     if not recorded or actual == expected:
         return ""
     if not actual:
-        return f"{path}: is missing or cannot be read; put it back as it was at the opening, for example from a backup"
+        return f"{path}: is missing or cannot be read; put it back as it was at {since}, for example from a backup"
     if not expected:
-        return f"{path}: was added after the opening; remove it"
-    return f"{path}: was changed since the opening; put it back as it was then, for example from a backup"
+        return f"{path}: was added after {since}; remove it"
+    return f"{path}: was changed since {since}; put it back as it was then, for example from a backup"
 
 
-def changed_files(folder: Path, recorded: Mapping[str, str]) -> list[str]:
-    """What is wrong with each of the host's files that is missing, was changed or was added since the opening."""
+def changed_files(folder: Path, recorded: Mapping[str, str], since: str) -> list[str]:
+    """What is wrong with each of the host's files that is missing, was changed or was added since they were logged."""
     return [
         wrong
         for name in dict.fromkeys((*recorded, *_names(folder)))
-        if (wrong := changed_file(folder, recorded, folder / name))
+        if (wrong := changed_file(folder, recorded, folder / name, since))
     ]
 
 
@@ -112,7 +115,27 @@ def _names(folder: Path) -> Iterator[str]:
 
 
 PUBLIC = 0o644
-SITE_LOCK = "site.lock"
+_SITE_LOCK = "site.lock"
+
+
+@contextmanager
+def site_locked(folder: Path) -> Iterator[int]:
+    """Hold the locks of a tournament's site, which end with this process; the block gets a descriptor.
+
+    One lock is in the folder, and one beside it, which outlives the folder if a backup takes its place. A
+    `BlockingIOError` says that another process holds one of them.
+    """
+    beside = folder.resolve().with_name(f".{folder.resolve().name}.{_SITE_LOCK}")
+    with ExitStack() as held:
+        handle = held.enter_context(locked_file(folder / "host" / _SITE_LOCK, wait=False))
+        try:
+            held.enter_context(locked_file(beside, wait=False))
+            held.callback(beside.unlink, missing_ok=True)
+        except OSError as error:
+            # Who may not write beside the folder has one lock.
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise
+        yield handle
 
 
 @dataclass(frozen=True)
@@ -185,8 +208,6 @@ class Tournament:
         self.host = self.folder / "host"
         self.public = self.folder / "public"
         self.submissions = self.host / "submissions"
-        self.site_lock = self.host / SITE_LOCK
-        """File whose lock the server of the tournament's site holds."""
         self.roles_path = self.host / "roles.toml"
         """Roles and public domains of the columns."""
         self.others_path = self.host / "others.csv"
@@ -236,18 +257,38 @@ class Tournament:
         return {path.name: path.read_bytes() for path in paths if path.is_file()}
 
     @property
-    def recorded_files(self) -> Mapping[str, str]:
-        """Hashes of the host's files that the opening logged, by path; none if an earlier version opened it."""
+    def published_standings(self) -> datetime | None:
+        """When standings were published last; None if they never were."""
         try:
-            entries = self.log.head().lasting
+            return datetime.fromtimestamp((self.public / "standings.csv").stat().st_mtime, UTC)
+        except OSError:
+            return None
+
+    @property
+    def _recorded(self) -> list[LogEntry]:
+        """Entries that may log hashes of the host's files and the settings: the opening, and an adoption after it."""
+        entries = self.log.head().lasting
+        return [*entries[:1], *(entry for entry in entries if entry.kind == "adopted")]
+
+    @property
+    def recorded_files(self) -> Mapping[str, str]:
+        """Hashes of the host's files that were logged, by path; none if an earlier version opened it."""
+        try:
+            logged = [one.details["files"] for one in self._recorded if one.details.get("files")]
+            return logged[-1] if logged else {}
         except ValueError:
             # Whatever depends on a damaged log reads it, too, and names it.
             return {}
-        return entries[0].details.get("files", {}) if entries else {}
+
+    @property
+    def recorded_since(self) -> str:
+        """What logged the hashes."""
+        return "the opening" if len(self._recorded) < 2 else "the adoption of hashes"
 
     def unchanged(self, path: Path) -> Path:
         """The path of one of the host's files, which is as it was at the opening."""
-        wrong = changed_file(self.folder, self.recorded_files, path)
+        recorded = self.recorded_files
+        wrong = changed_file(self.folder, recorded, path, self.recorded_since) if recorded else ""
         refuse(wrong, wrong, DamagedFileError)
         return path
 
@@ -258,12 +299,12 @@ class Tournament:
 
         `movers` says by what the host moves deadlines instead.
         """
-        entries = self.log.head().lasting
-        logged = (entries[0].details.get("settings") or {}) if entries and settings else {}
+        stated = [one.details["settings"] for one in self._recorded if one.details.get("settings")]
+        logged = stated[-1] if stated and settings else {}
         setting = changed_setting(self.folder / FILE, logged, self.settings.model_dump(mode="json"), movers)
         if setting:
             return setting
-        wrong = changed_files(self.folder, self.recorded_files)
+        wrong = changed_files(self.folder, self.recorded_files, self.recorded_since)
         return f"{wrong[0]} ({len(wrong) - 1} more)" if len(wrong) > 1 else "".join(wrong)
 
     def check_opening(self, *, settings: bool = True) -> None:
@@ -307,6 +348,10 @@ class Tournament:
         return np.array(self.secret["answers"][team], dtype=np.intp)
 
 
+_PATIENCE = timedelta(minutes=10)
+"""How long standings that are due wait for missing results."""
+
+
 @dataclass(frozen=True)
 class State:
     """State of a tournament at the end of its log, or of a part of it; each part is read from the entries once.
@@ -343,6 +388,25 @@ class State:
     def until(self) -> datetime | None:
         """End of the current phase; None once the tournament is closed."""
         return self.end(self.phase)
+
+    def publishes(self, written: datetime | None, now: datetime, *, partial: bool = False) -> bool:
+        """Whether standings are due, of which the last ones were published at `written`.
+
+        Those that lack results wait a while for them, as there are no others until the next time.
+        """
+        settings, end = self.tournament.settings, self.end(Phase.ATTACK)
+        if self.phase is not Phase.ATTACK or end is None:
+            return True
+        freeze = end - timedelta(seconds=settings.freeze or 0)
+        frozen = settings.freeze is not None and now > freeze
+        if settings.publish_every is None:
+            return written is None or not frozen
+        every = timedelta(seconds=settings.publish_every)
+        opened = max(datetime.fromisoformat(entry.arrived) for entry in self.entries if entry.opens == Phase.ATTACK)
+        last = max(opened, end - every * math.ceil((end - min(now, freeze)) / every))
+        waited = now - last > _PATIENCE
+        due = written is None or (written < last and not (frozen and waited))
+        return due and (waited or not partial)
 
     def end(self, phase: Phase) -> datetime | None:
         """End of a phase, as announced or as the host moved it; None if it has none."""

@@ -99,7 +99,7 @@ class LogEntry:
         Time, ISO 8601; no earlier than that of the line before.
     kind : str
         Event: ``opened``, ``submitted``, ``taken``, ``advanced``, ``extended``, ``reopened``, ``disqualified``,
-        ``readmitted``, ``titled``, ``messaged``, ``presented``.
+        ``readmitted``, ``titled``, ``messaged``, ``presented``, ``adopted``.
     details : dict
         Details of the event.
     previous, hash : str

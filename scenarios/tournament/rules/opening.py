@@ -27,10 +27,19 @@ from scenarios.tables.reading.written_cells import ColumnForm, GroupLabels, Writ
 from scenarios.tables.roles_file import declaration, shortened
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.toml_file import read_bytes
-from scenarios.tournament.rules.folder import PUBLIC, csv_bytes, file_hashes, new_folder, toml_bytes, write_whole
+from scenarios.tournament.rules.folder import (
+    PUBLIC,
+    Tournament,
+    csv_bytes,
+    file_hashes,
+    new_folder,
+    toml_bytes,
+    write_whole,
+)
 from scenarios.tournament.rules.log import Log
 from scenarios.tournament.rules.settings import (
     FILE,
+    PUBLISH_EVERY,
     QUOTA,
     Settings,
     alike,
@@ -74,7 +83,7 @@ def rules(settings: Settings, records: Microdata, written: WrittenCells, *, clas
         quota=_bytes(settings.quota),
         classifier=_classifier(records) if classifier else "",
         overall=_OVERALL[settings.ranking],
-        provisional=_HIDDEN if settings.hide_standings else _PROVISIONAL,
+        provisional=_HIDDEN if settings.hide_standings else f"{_PROVISIONAL} {settings.publication}".rstrip(),
     )
 
 
@@ -248,6 +257,8 @@ def open_tournament(
     seed: int | None = None,
     quota: int = QUOTA,
     hide_standings: bool = False,
+    publish_every: int | None = PUBLISH_EVERY,
+    freeze: int | None = None,
     ranking: Literal["ranks", "score"] = "score",
     title: str | None = None,
     titles: Mapping[str, str] | None = None,
@@ -294,12 +305,33 @@ def open_tournament(
         decimals=decimals(records),
         quota=quota,
         hide_standings=hide_standings,
+        publish_every=publish_every,
+        freeze=freeze,
         ranking=ranking,
     )
     _check_phases(settings, now)
     with new_folder(folder) as unfinished:
         _fill(unfinished, settings, records, dataset.written, secret, titles or {}, now)
     return settings
+
+
+def adopt_hashes(tournament: Tournament, now: datetime) -> int:
+    """Log the hashes of a tournament that an earlier version opened; return of how many files.
+
+    What was changed before is not seen, so everybody reads of it.
+    """
+    with tournament.log.locked():
+        _ = tournament.state().phase
+        recorded = f"{tournament.folder}: the hashes are recorded already; `verify` compares them"
+        refuse(tournament.recorded_files, recorded)
+        tournament.check_opening()
+        tournament.log.append("adopted", _recorded(tournament.folder, tournament.settings), now)
+    return len(tournament.recorded_files)
+
+
+def _recorded(folder: Path, settings: Settings) -> dict[str, Any]:
+    """What the log says of settings and files, by which later changes are noticed."""
+    return {"settings": settings.model_dump(mode="json"), "files": file_hashes(folder)}
 
 
 def _check_phases(settings: Settings, now: datetime) -> None:
@@ -373,8 +405,7 @@ def _fill(
     write_whole(resolved / FILE, settings_file, mode=PUBLIC)
     log = Log(host / "log.jsonl")
     with log.locked():
-        recorded = {"settings": settings.model_dump(mode="json"), "files": file_hashes(resolved)}
-        log.append("opened", {"teams": settings.teams, **recorded}, now)
+        log.append("opened", {"teams": settings.teams, **_recorded(resolved, settings)}, now)
         for team, title in titles.items():
             if title:
                 log.append("titled", {"team": team, "title": title}, now)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,11 @@ def baselines() -> tuple[Attack, ...]:
 def baseline_name(attack: Attack) -> str:
     """Name of a baseline attack on boards."""
     return BASELINE + type(attack).__name__
+
+
+def built_in_names() -> dict[str, str]:
+    """What pages call each baseline attack."""
+    return {baseline_name(one): f"built-in attack {ascii_uppercase[place]}" for place, one in enumerate(baselines())}
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from leaderboard.pages.number_text import counted
 from metrics.columns import refuse, require
 from metrics.columns.printable import printable
 from scenarios.tables.toml.toml_file import TomlTable, read_bytes, read_toml
@@ -75,6 +76,8 @@ FILE = "tournament.toml"
 TEAM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}")
 QUOTA = 64 << 20
 """Default quota of a team, in bytes."""
+PUBLISH_EVERY = 12 * 3600
+"""Seconds between publications of the standings of a new tournament."""
 _LAST_SECOND = time(23, 59, 59)
 _WITH_TIME = re.compile(r"[\dW-]+[Tt ].+")
 _WEEK = re.compile(r"\d{4}-?W\d\d([Tt ].*)?")
@@ -125,6 +128,24 @@ def _parsed(text: str) -> datetime:
         if not _WITH_TIME.fullmatch(text):
             raise
         return datetime.fromisoformat(text)
+
+
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+_DURATION = re.compile(r"([0-9]{1,5}) ?(s|min|h|d)")
+
+
+def seconds_in(text: str) -> int:
+    """Seconds of a time such as ``90min``, ``12h`` or ``2d``."""
+    found = _DURATION.fullmatch(text.strip())
+    if found is None or not int(found[1]):
+        raise ValueError(f"{text!r} is no length of time; write it as 30min, 12h or 2d")
+    return int(found[1]) * next(seconds for unit, seconds in _SECONDS.items() if unit.startswith(found[2]))
+
+
+def duration_text(seconds: int) -> str:
+    """A length of time in its largest whole unit, such as ``12 hours``."""
+    unit = next(unit for unit, size in reversed(_SECONDS.items()) if seconds % size == 0)
+    return counted(seconds // _SECONDS[unit], unit)
 
 
 def local_text(moment: datetime) -> str:
@@ -183,6 +204,11 @@ class Settings(TomlTable):
         How teams are ranked overall: by the sum of their ranks, as in folders of before, or by defense + attack.
     hide_standings : bool
         Whether standings and attacks' outcomes are for the host alone until the tournament closes.
+    publish_every : int, optional
+        Seconds between publications of the standings, counted back from the end of the attack phase; without it they
+        are published as they come, as in folders of before.
+    freeze : int, optional
+        Seconds before that end from which on nothing is published until the tournament closes.
     """
 
     format: Literal[1] = 1
@@ -200,6 +226,19 @@ class Settings(TomlTable):
     quota: int = Field(default=QUOTA, ge=1)
     ranking: Literal["ranks", "score"] = "ranks"
     hide_standings: bool = False
+    publish_every: int | None = Field(default=None, ge=60)
+    freeze: int | None = Field(default=None, ge=1)
+
+    @property
+    def publication(self) -> str:
+        """When standings are published before the close, in words; empty if they are published as they come."""
+        parts = []
+        if self.publish_every is not None:
+            every = duration_text(self.publish_every)
+            parts.append(f"They are updated every {every}, counted back from the end of the attack phase.")
+        if self.freeze is not None:
+            parts.append(f"In its last {duration_text(self.freeze)} they are frozen until the close.")
+        return " ".join(parts)
 
     @property
     def phases(self) -> list[Phase]:

@@ -76,6 +76,8 @@ class Standing:
     unscored : str
         Which of the team's files have no score, and whether they will get one; empty if defense and attack have what
         the log asks for.
+    not_run : tuple of str
+        Baseline attacks on the team's table that failed or took too long.
     disqualified : str
         Why the team is disqualified; empty if it is not.
     """
@@ -93,6 +95,7 @@ class Standing:
     rank: int = 0
     tie: str = ""
     unscored: str = ""
+    not_run: tuple[str, ...] = ()
     disqualified: str = ""
 
     @property
@@ -143,15 +146,18 @@ def standings(
     for result in counted:
         if result.attack is not None and result.defense in releases:
             outcomes[result.defense][result.attack] = outcome_of(result)
-    for result in results if ranking == "score" else ():
+    not_run: dict[str, list[str]] = defaultdict(list)
+    for result in results:
         attack = result.attack or ""
         if attack.startswith(BASELINE) and result.defense in releases and result.status in FAILURES:
-            outcomes[result.defense][attack] = AttackOutcome(attack, NOT_RUN, 1.0, 0.0, 1.0)
+            not_run[result.defense].append(attack)
+            if ranking == "score":
+                outcomes[result.defense][attack] = AttackOutcome(attack, NOT_RUN, 1.0, 0.0, 1.0)
     files: dict[tuple[str, str], set[str]] = defaultdict(set)
     for result in results:
         files[("table", result.defense) if result.attack is None else ("attacks", result.attack)].add(result.status)
     bare = [_standing(team, releases, outcomes) for team in teams]
-    unranked = [replace(one, unscored=_unscored(one, files)) for one in bare]
+    unranked = [replace(one, unscored=_unscored(one, files), not_run=tuple(not_run[one.team])) for one in bare]
     ranks = zip(_ranks([one.defense for one in unranked]), _ranks([one.attack for one in unranked]), strict=True)
     ranked = [replace(one, defense_rank=by[0], attack_rank=by[1]) for one, by in zip(unranked, ranks, strict=True)]
     order = {"score": _by_score, "ranks": _by_ranks}[ranking]

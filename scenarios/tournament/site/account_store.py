@@ -102,8 +102,6 @@ CREATE TABLE IF NOT EXISTS sessions (
 CREATE TABLE IF NOT EXISTS devices (
     hash BLOB NOT NULL, name TEXT NOT NULL, since REAL NOT NULL, PRIMARY KEY (hash, name)
 );
-CREATE TABLE IF NOT EXISTS attempts (key BLOB NOT NULL, at REAL NOT NULL);
-CREATE INDEX IF NOT EXISTS attempts_by_key ON attempts (key, at);
 """
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
+import time
 import unicodedata
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -30,6 +32,11 @@ from scenarios.tournament.site.refusal_error import RefusalError, found, refuse_
 
 # Rate limits by counting recent attempts.
 
+_MOST_KEYS = 10_000
+"""Number of keys beyond which old ones are forgotten."""
+_FORGOTTEN = 3600.0
+"""Seconds after which an attempt may be forgotten; no limit is about a longer time."""
+
 
 @dataclass(frozen=True)
 class RateLimit:
@@ -47,70 +54,44 @@ class RateLimit:
     within: timedelta
 
 
-class Attempts(AccountPart):
-    """Counts attempts by key, such as a name or an address, in the database.
+class Rates:
+    """Counts recent attempts by key, such as a user and an address of the site, until the server stops.
 
-    Keys are stored as hashes: the database lists neither addresses nor mistyped names, which may be passwords.
+    Times are those of a clock that nobody sets, so that a clock that is set back locks nobody out. A database would
+    write to the disk at each upload, and a hundred simultaneous uploads would wait for its lock.
 
     Parameters
     ----------
-    store : AccountStore
-        The database.
+    seconds : callable, optional
+        The monotonic clock, in seconds.
     """
 
-    def admit(self, keys: dict[str, RateLimit], now: datetime) -> timedelta | None:
-        """Count one attempt under several keys at once, unless one of them is exhausted.
+    def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._times: dict[str, deque[float]] = {}
 
-        Counting and checking are one transaction, so simultaneous attempts cannot exceed a limit.
-        """
-        moment = now.timestamp()
-        longest = max(limit.within for limit in keys.values()).total_seconds()
-        with self._store.transaction() as database:
+    def admit(self, limits: Mapping[str, RateLimit]) -> timedelta | None:
+        """Count one attempt under several keys at once; if one of them is exhausted, return how long to wait."""
+        with self._lock:
+            moment = self._seconds()
+            if len(self._times) > _MOST_KEYS:
+                self._times = {key: times for key, times in self._times.items() if times[-1] > moment - _FORGOTTEN}
             wait = 0.0
-            for key, limit in keys.items():
-                times = [
-                    at
-                    for (at,) in database.execute(
-                        "SELECT at FROM attempts WHERE key = ? AND at > ? ORDER BY at DESC LIMIT ?",
-                        (token_hash(key), moment - limit.within.total_seconds(), limit.most),
-                    )
-                ]
-                if len(times) == limit.most:
-                    wait = max(wait, times[-1] + limit.within.total_seconds() - moment)
+            for key, limit in limits.items():
+                times = self._times.get(key)
+                if times is not None and len(times) == limit.most:
+                    wait = max(wait, times[0] + limit.within.total_seconds() - moment)
             if wait > 0:
                 return timedelta(seconds=wait)
-            database.executemany("INSERT INTO attempts VALUES (?, ?)", [(token_hash(key), moment) for key in keys])
-            # Limits differ in length; a day covers all of them.
-            database.execute("DELETE FROM attempts WHERE at < ?", (moment - max(longest, 86400.0),))
+            for key, limit in limits.items():
+                self._times.setdefault(key, deque(maxlen=limit.most)).append(moment)
         return None
 
     def forget(self, key: str) -> None:
         """Forget the attempts under a key, after one succeeded."""
-        self._store.write("DELETE FROM attempts WHERE key = ?", token_hash(key))
-
-
-# Rate limits of members' requests, in memory.
-
-
-class RequestRates:
-    """Counts recent requests by user and address of the site, until the server stops.
-
-    The limits hold for minutes and for members only, so memory is bounded and a restart forgives little. A database
-    would write to the disk at each upload, and a hundred simultaneous uploads would wait for its lock. Attempts to log
-    in are counted in the database; see `Attempts`.
-    """
-
-    def __init__(self) -> None:
-        self._times: dict[tuple[str, str], deque[float]] = {}
-
-    def admit(self, user: str, path: str, limit: RateLimit, now: datetime) -> timedelta | None:
-        """Count a request, unless the limit is exhausted; call it from one thread."""
-        moment, within = now.timestamp(), limit.within.total_seconds()
-        times = self._times.setdefault((user, path), deque(maxlen=limit.most))
-        if len(times) == limit.most and times[0] > moment - within:
-            return timedelta(seconds=times[0] + within - moment)
-        times.append(moment)
-        return None
+        with self._lock:
+            self._times.pop(key, None)
 
 
 # Hashing of passwords by Argon2id.
@@ -283,6 +264,8 @@ class Accounts:
         Names of the teams.
     passwords : Passwords, optional
         Hashes passwords.
+    rates : Rates, optional
+        Counts attempts to log in.
 
     Raises
     ------
@@ -290,13 +273,15 @@ class Accounts:
         If the database is damaged or can be read by others.
     """
 
-    def __init__(self, folder: Path, teams: Sequence[str], passwords: Passwords | None = None) -> None:
+    def __init__(
+        self, folder: Path, teams: Sequence[str], passwords: Passwords | None = None, rates: Rates | None = None
+    ) -> None:
         self._store = AccountStore(folder / FILE)
         self._teams = teams
         self._passwords = passwords or Passwords()
         self.invitations = Invitations(self._store)
         self.sessions = Sessions(self._store)
-        self.attempts = Attempts(self._store)
+        self.rates = rates or Rates()
         self.devices = Devices(self._store)
 
     def user(self, token: str, now: datetime) -> User | None:
@@ -316,7 +301,7 @@ class Accounts:
         stored = self._stored(user.name) if user else None
         if not self._passwords.verify(stored, password[:1000]) or user is None:
             raise RefusalError(401, "name or password is wrong; if the password is lost, ask the host for a new link")
-        self.attempts.forget(place)
+        self.rates.forget(place)
         return self.sessions.start(user.name, now)
 
     def accept(self, token: str, password: str, repeated: str, address: str, now: datetime, device: str = "") -> str:
@@ -348,7 +333,7 @@ class Accounts:
         limits = {place: BY_NAME_AND_PLACE}
         if not exists:
             limits[f"log-in of nobody from {network(address)}"] = UNKNOWN_BY_ADDRESS
-        wait = self.attempts.admit(limits, now)
+        wait = self.rates.admit(limits)
         if wait is not None:
             raise RefusalError.too_many(
                 "attempts to log in with this name from here", wait, "a new link of the host lets you in at once"

@@ -29,11 +29,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from metrics.columns import refuse
 from scenarios.running.workers.interrupts import Terminated, terminable
-from scenarios.tournament.rules.folder import SITE_LOCK
-from scenarios.tournament.rules.log import locked_file
+from scenarios.tournament.rules.folder import site_locked
 from scenarios.tournament.site.account_store import GUEST, Role, User, new_token, same_form_token
 from scenarios.tournament.site.accounts import RateLimit
-from scenarios.tournament.site.deciding import resumed
+from scenarios.tournament.site.deciding import close_phases, resumed
 from scenarios.tournament.site.jobs import ACTIONS
 from scenarios.tournament.site.journal import LiveUpdates
 from scenarios.tournament.site.pages import entry_pages, host_pages, public_pages, team_pages
@@ -162,7 +161,7 @@ def _check_rate(endpoint: Endpoint, visit: Visit) -> None:
     """Refuse a user who does the same too often; the body of the request is not read."""
     if endpoint.rate is None:
         return
-    wait = visit.site.rates.admit(visit.user.name, endpoint.path, endpoint.rate, visit.site.clock())
+    wait = visit.site.rates.admit({f"{endpoint.path} {visit.user.name}": endpoint.rate})
     if wait is not None:
         raise RefusalError.too_many("requests", wait)
 
@@ -302,6 +301,8 @@ def application(site: Site) -> SecurityHeaders:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         site.scoring.start()
         tasks = [asyncio.create_task(site.updates.watch()), *await resumed(site)]
+        if site.advances:
+            tasks.append(asyncio.create_task(close_phases(site)))
         try:
             yield
         finally:
@@ -403,12 +404,17 @@ _PREFIX = "pymp-"
 
 @contextmanager
 def temporary_folder_named(handle: int) -> Iterator[None]:
-    """Name the folder in a file while the server runs; remove the one that the file names still."""
-    former = Path(os.fsdecode(os.pread(handle, _LONGEST, 0)))
-    if former.is_absolute() and former.name.startswith(_PREFIX) and not former.is_symlink():
+    """Name the folder in a file while the server runs; remove the one that the file names still.
+
+    The file also names itself, since a copy of it names the folder of a server that may still run.
+    """
+    own = str(os.fstat(handle).st_ino)
+    file, _, name = os.fsdecode(os.pread(handle, _LONGEST, 0)).partition(" ")
+    former = Path(name)
+    if file == own and former.is_absolute() and former.name.startswith(_PREFIX) and not former.is_symlink():
         shutil.rmtree(former, ignore_errors=True)
     os.ftruncate(handle, 0)
-    os.pwrite(handle, os.fsencode(get_temp_dir()), 0)
+    os.pwrite(handle, os.fsencode(f"{own} {get_temp_dir()}"), 0)
     try:
         yield
     finally:
@@ -456,6 +462,7 @@ def serve(
     certificate: Path | None = None,
     key: Path | None = None,
     processes: int = 2,
+    advances: bool = True,
     scoring: BackgroundScoring | None = None,
     announce: Callable[[int], None] = lambda _: None,
 ) -> None:
@@ -469,7 +476,7 @@ def serve(
         raise ValueError(f"{address}: cannot be used ({error.strerror})") from None
     with listening, served_once(folder):
         secure = proxy is not None or certificate is not None
-        site = Site(folder, processes=processes, secure=secure, scoring=scoring)
+        site = Site(folder, processes=processes, secure=secure, scoring=scoring, advances=advances)
         config = server_config(site, proxy=proxy, certificate=certificate, key=key)
         announce(listening.getsockname()[1])
         # The server raises a signal again once it has stopped. Python must end by itself even so, since a process that
@@ -511,15 +518,16 @@ def _connections() -> int:
 @contextmanager
 def served_once(folder: Path) -> Iterator[None]:
     """Hold the lock of a tournament's site, so that no second server runs; it ends with this process at the latest."""
-    path = folder / "host" / SITE_LOCK
     with ExitStack() as held:
         try:
-            handle = held.enter_context(locked_file(path, wait=False))
+            handle = held.enter_context(site_locked(folder))
         except BlockingIOError:
             raise ValueError(f"{folder}: is served already by another process") from None
         except (FileNotFoundError, NotADirectoryError):
             raise ValueError(f"{folder}: is no tournament; `tokumei tournament init {folder}` makes one") from None
         except OSError as error:
-            raise ValueError(f"{path}: cannot be written ({error.strerror}); the server needs to write there") from None
+            where = error.filename or folder
+            why = f"cannot be written ({error.strerror}); the server needs to write there"
+            raise ValueError(f"{where}: {why}") from None
         with temporary_folder_named(handle):
             yield

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
 from anyio import to_thread
 
+from metrics.columns import one_line
 from scenarios.tournament.rules.advancing import publish_again
 from scenarios.tournament.rules.arrivals import Arrival, TooManyBytesError, accepted_arrivals, arrivals, record
-from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.rules.log import locked_file
+from scenarios.tournament.rules.folder import Tournament, site_locked
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.site.jobs import publish_decided, submit_file
+from scenarios.tournament.site.jobs import close_ended, publish_decided, submit_file
+from scenarios.tournament.site.journal import EVERY
 from scenarios.tournament.site.posted_form import UploadedContent, UploadedFile
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError, noticing_damage
 from scenarios.tournament.site.site import Site
+
+_log = logging.getLogger("uvicorn.error")
+"""The server's output."""
 
 # Uploads that a killed server left behind are checked by the next command that depends on them.
 
@@ -28,7 +33,7 @@ def settle(tournament: Tournament) -> int:
         return 0
     try:
         # No server can start in this block, and one that runs checks them itself.
-        with suppress(BlockingIOError), locked_file(tournament.site_lock, wait=False):
+        with suppress(BlockingIOError), site_locked(tournament.folder):
             known = accepted_arrivals(tournament.log.entries())
             for one in arrivals(tournament):
                 for given in _undecided(one, known):
@@ -102,3 +107,24 @@ def _undecided(
         for number, (name, data) in enumerate(arrival.files())
         if (own := arrival.name_of(number)) not in known
     ]
+
+
+# Phases that close at their ends.
+
+_AGAIN = 10.0
+"""Seconds until the next attempt to close a phase that could not be closed."""
+
+
+async def close_phases(site: Site) -> None:
+    """Close each phase at its end and open the next one, until the task is cancelled."""
+    while True:
+        try:
+            until = (await site.state()).until
+            if until is not None and site.clock() >= until:
+                async with site.turns.of_all():
+                    await site.work(close_ended, site.clock())
+                site.scoring.wake()
+            await asyncio.sleep(EVERY)
+        except (DamagedFolderError, RefusalError, ValueError) as error:
+            _log.error("the phase cannot be closed now: %s", one_line(error))
+            await asyncio.sleep(_AGAIN)

@@ -26,7 +26,7 @@ from scenarios.tournament.host.decisions import (
     write_notices,
 )
 from scenarios.tournament.host.presenting import present
-from scenarios.tournament.rules.advancing import advance, publish_again
+from scenarios.tournament.rules.advancing import advance, advance_due, publish_again
 from scenarios.tournament.rules.checking import check_report_to_json, preview
 from scenarios.tournament.rules.folder import Tournament, opened_tournament
 from scenarios.tournament.rules.incidents import tournament_incidents
@@ -269,6 +269,13 @@ def _accepted_table(tournament: Tournament, team: str, number: int | None) -> by
     own = [one for one, _ in tournament.state().submissions[team] if one.number == number and one.against is None]
     require(own, f"{team} has no table {number}")
     return tournament.content(own[0].content)
+
+
+def close_ended(folder: Path, now: datetime) -> None:
+    """Close the phases whose end has passed, and say so to all."""
+    tournament = opened_tournament(folder)
+    if advance_due(tournament, now):
+        write_notices(tournament)
 
 
 def publish_decided(folder: Path) -> None:

@@ -16,6 +16,7 @@ from anyio import to_thread
 from scenarios.tournament.host.decisions import Notice, notices
 from scenarios.tournament.rules.folder import State, Submission, Tournament
 from scenarios.tournament.rules.log import LogEntry, file_stamp
+from scenarios.tournament.rules.scoring import built_in_names
 from scenarios.tournament.rules.settings import Phase
 
 Stamp = tuple[tuple[int, ...], ...]
@@ -39,6 +40,11 @@ class SiteState(State):
     def published_attacks(self) -> dict[tuple[str, str], Submission]:
         """Correspondence tables that count against the published tables, by attacker and target."""
         return self._published.attacks
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Titles of the teams, and what pages call the built-in attacks."""
+        return {**self.titles, **built_in_names()}
 
     @cached_property
     def notices(self) -> list[Notice]:

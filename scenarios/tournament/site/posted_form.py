@@ -5,10 +5,12 @@ Small files stay in memory: creating and removing others takes long while the di
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -325,3 +327,11 @@ def clear_uploads(folder: Path) -> None:
     with suppress(FileNotFoundError):
         shutil.rmtree(folder)
     folder.mkdir(mode=0o700)
+
+
+def check_room(folder: Path, room: int) -> None:
+    """Check that a file can be written in the folder for uploads, and that its disk has room for so many bytes."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(bytes(1 << 12))
+    if shutil.disk_usage(folder).free < room:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))

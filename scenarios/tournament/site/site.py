@@ -21,7 +21,7 @@ from starlette.responses import Response
 from scenarios.tournament.rules.arrivals import last_number
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.site.account_store import Role, User, form_token
-from scenarios.tournament.site.accounts import Accounts, Passwords, RequestRates
+from scenarios.tournament.site.accounts import Accounts, Passwords, Rates
 from scenarios.tournament.site.journal import Journal, LiveUpdates, SiteState
 from scenarios.tournament.site.posted_form import PostedForm, clear_uploads
 from scenarios.tournament.site.refusal_error import noticing_damage
@@ -236,6 +236,10 @@ class Site:
         Scores in the background; by default nothing does.
     clock : callable, optional
         Returns the current time with a time zone; deadlines hold by it.
+    seconds : callable, optional
+        The monotonic clock, by which rates are limited.
+    advances : bool
+        Whether each phase is closed at its end; otherwise the host closes it.
 
     Raises
     ------
@@ -252,21 +256,23 @@ class Site:
         passwords: Passwords | None = None,
         scoring: BackgroundScoring | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        seconds: Callable[[], float] = time.monotonic,
+        advances: bool = False,
     ) -> None:
         tournament = Tournament(folder)
         self.folder = tournament.folder
         self.settings = tournament.settings
         self.teams = frozenset(tournament.settings.teams)
         self.scoring = scoring or BackgroundScoring()
-        self.secure, self.clock = secure, clock
-        self.accounts = Accounts(tournament.host, tournament.settings.teams, passwords)
+        self.secure, self.clock, self.advances = secure, clock, advances
+        self.rates = Rates(seconds)
+        self.accounts = Accounts(tournament.host, tournament.settings.teams, passwords, self.rates)
         self.journal = Journal(self.folder)
         self.workers = Workers(processes, "scenarios.tournament.site.jobs")
         self.once = Once()
         self.turns = Turns(self.teams)
         self.previewing: set[str] = set()
         self._last_upload = max(time.time_ns(), last_number(tournament))
-        self.rates = RequestRates()
         self.pages = PageCache()
         self.updates = LiveUpdates(self.journal)
         self.uploads = tournament.host / "uploads"

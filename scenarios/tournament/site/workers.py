@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -18,8 +18,8 @@ from scenarios.running.workers.isolation import (
     unprepared,
     yield_processor,
 )
+from scenarios.tournament.host.boards import failed_of
 from scenarios.tournament.host.scoring_queue import ScoringProgress, ScoringQueue
-from scenarios.tournament.rules.scoring import BASELINE
 from scenarios.tournament.site.refusal_error import RefusalError, refuse_if
 
 # Scoring in the background of the site.
@@ -72,14 +72,14 @@ class BackgroundScoring:
             "updated": state.updated,
         }
 
-    def failed(self, team: str) -> list[dict[str, str]]:
-        """Submissions of a team that made their scoring fail. Reasons may quote the host's files and are left out."""
+    def failed(self, team: str, titles: Mapping[str, str]) -> list[dict[str, str]]:
+        """Scorings of a team's files that failed. Reasons may quote the host's files and are left out."""
         own = {
-            (one["table"], one["status"])
+            (what, one["status"])
             for one in self.progress()["failed"]
-            if team == one["attack"] or (team == one["table"] and (one["attack"] or BASELINE).startswith(BASELINE))
+            if (what := failed_of(team, one["table"], one["attack"] or "", titles))
         }
-        return [{"table": table, "status": status} for table, status in sorted(own)]
+        return [{"what": what, "status": status} for what, status in sorted(own)]
 
 
 Arguments = ParamSpec("Arguments")
@@ -88,6 +88,7 @@ LIMITS = Limits(time=600.0, memory=4 << 30)
 """Limits of one job; an export of a large tournament takes longest."""
 LIMITS_APART = Limits(time=60.0, memory=2 << 30)
 """Limits of one job that runs apart."""
+_STOPS = "the server stops; what has arrived is checked once it runs again"
 _THREADS = 4
 """Threads where there are no processes."""
 
@@ -135,7 +136,7 @@ class _Lane:
     """Worker processes that share what waits for them."""
 
     def __init__(self, processes: int, limits: Limits, module: str, *, background: bool = False) -> None:
-        self._limits = limits
+        self._limits, self._stopped = limits, False
         self._threads = ThreadPoolExecutor(processes or _THREADS, "site")
         prepare = yield_processor if background else unprepared
         self._workers = [SeparateProcess(limits, prepare) for _ in range(processes)]
@@ -145,9 +146,16 @@ class _Lane:
             self._threads.submit(self._call, _load, (module,), {})
 
     async def outcome(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._call, function, args, kwargs)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, self._call, function, args, kwargs)
+        except asyncio.CancelledError:
+            if not self._stopped:
+                raise
+            # It waited for its turn.
+            raise RefusalError(503, _STOPS) from None
 
     def stop(self) -> None:
+        self._stopped = True
         self._threads.shutdown(wait=False, cancel_futures=True)
         for worker in self._workers:
             worker.close()
@@ -159,7 +167,7 @@ class _Lane:
         try:
             return worker.call(function, *args, **kwargs)
         except Stopped:
-            raise RefusalError(503, "the server stops; what has arrived is checked once it runs again") from None
+            raise RefusalError(503, _STOPS) from None
         except LostProcessError as lost:
             late = lost.death.status == "timeout"
             refuse_if(late, 504, f"this took longer than {self._limits.time:g} seconds and was stopped")

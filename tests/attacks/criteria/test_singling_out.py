@@ -109,6 +109,18 @@ def test_no_predicate_is_a_rate_of_nothing():
     assert predicates(UnivariateSinglingOut(), TABLE.iloc[:0]) == []
 
 
+def test_predicates_are_drawn_until_as_many_are_found_as_are_wanted():
+    """A round of 256 draws finds about fifteen of the 35 that are wanted."""
+    people = big(400, generator(0, "people"))
+    release = MicrodataRelease(people.frame, np.full(400, -1))
+    knowledge = Knowledge(people.frame.iloc[:0], people)
+    attack = MultivariateSinglingOut(columns=2, predicates=35, tries=1)
+    claimed = attack.run(release, knowledge, generator(0, "attack")).predicates
+    assert len(claimed) == len(set(claimed)) == 35
+    assert rate(claimed, people.frame) == 1
+    assert len(predicates(MultivariateSinglingOut(columns=2, predicates=10**6, tries=1))) == 3
+
+
 def test_one_row():
     assert len(predicates(UnivariateSinglingOut(), TABLE.iloc[2:3])) == 4
 

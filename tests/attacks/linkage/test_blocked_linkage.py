@@ -6,7 +6,7 @@ import pytest
 from blocking_tools import RELEASES, linked
 
 from attacks import BlockedLinkage, ExpectationMaximizationLinkage, Knowledge, LikelihoodAssignment, NotApplicable
-from attacks.linkage import blocked_linkage
+from attacks.linkage.blocks import answers_in_blocks
 from defenses import Microdata, MicrodataRelease, Pipeline, RetentionReplacement
 from defenses.perturbation.additive_noise import AdditiveNoise
 
@@ -61,7 +61,7 @@ def test_it_says_how_it_searched(case):
 @pytest.fixture
 def few_rows(monkeypatch):
     """Tables of more than 50 rows are searched, so that small ones show it."""
-    monkeypatch.setattr(blocked_linkage, "FEW_ROWS", 50)
+    monkeypatch.setattr(answers_in_blocks, "FEW_ROWS", 50)
 
 
 @pytest.mark.thorough
@@ -119,7 +119,7 @@ def test_a_channel_is_used():
 @pytest.mark.long
 @pytest.mark.usefixtures("few_rows")
 def test_a_table_that_cannot_be_searched_is_answered_for_a_sample(monkeypatch):
-    monkeypatch.setattr(blocked_linkage, "SAMPLED_PAIRS", 200 * 500)
+    monkeypatch.setattr(answers_in_blocks, "SAMPLED_PAIRS", 200 * 500)
     frame, cells, truth = linked(500, RELEASES[0], columns=["sex", "age", "marital"])
     claims = attacked(BlockedLinkage(pairs=5, dense=0), frame, cells)
     assert claims.asked.size == 200

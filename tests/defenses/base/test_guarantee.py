@@ -1,4 +1,4 @@
-"""Guarantees as text: promised numbers with their symbols."""
+"""Guarantees as text: guaranteed numbers with their symbols."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from defenses import Guarantee
         (Guarantee(epsilon=2 / 3, delta=1e-6), "ε=0.667, δ=1e-06"),
         (Guarantee(epsilon=0.1 + 0.2), "ε=0.3"),
         (Guarantee(pk=3.0), "Pk=3"),
-        # A posterior of 1 is no promise.
+        # A posterior of 1 is no guarantee.
         (Guarantee(pk=1.0), "none"),
         (Guarantee(pk=1.004, k=2), "k=2"),
     ],

@@ -24,7 +24,7 @@ from defenses.base.queries import (
     Variance,
 )
 from defenses.curators.answer_plan import GaussianAnswerNoise, LaplaceAnswerNoise
-from defenses.curators.number_plans import correlation_interval, quotient_interval
+from defenses.curators.planning import correlation_interval, plan_of, quotient_interval
 from defenses.dp.sensitivity import rank_scores
 from metrics import CategoricalDomain, NumericDomain
 from scenarios.checks.audits.audit import Neighbours, Subject, audit
@@ -228,3 +228,14 @@ def test_no_answer_is_more_informative_than_claimed(query, runs):
 @pytest.mark.parametrize("query", [Variance("x"), Median("z"), Mode("answer")], ids=lambda q: type(q).__name__)
 def test_an_audit_catches_an_answer_that_costs_more_than_it_says(query):
     assert not audit(subject(query, 0.25, paid=8.0), runs=300, rng=np.random.default_rng(6)).holds
+
+
+def test_a_correlation_of_small_variances_has_an_interval():
+    assert correlation_interval([0.25, 0.25, 0.1], [0.0, 0.0, 0.0]) == (0.4, 0.4)
+    assert correlation_interval([0.25, 0.25, 0.1], [0.25, 0.0, 0.0]) == (-1.0, 1.0)
+
+
+def test_a_variance_is_at_most_a_quarter_of_the_squared_range():
+    plan = plan_of(Variance("x"), records(), "replace")
+    assert plan.interval([1e9], [0.0]) == (25.0, 25.0)
+    assert plan.interval([0.5], [1.0]) == (0.0, 1.5)

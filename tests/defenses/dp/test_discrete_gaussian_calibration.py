@@ -1,6 +1,7 @@
 """Calibration of discrete Gaussian noise: the exact delta for numbers and arrays."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from defenses.dp import (
     DiscreteGaussian,
 )
 from defenses.dp.composition import unit_sigma
-from defenses.dp.gaussian import discrete_gaussian_delta
+from defenses.dp.gaussian import ENUMERATED, discrete_gaussian_delta
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
@@ -61,3 +62,8 @@ def test_discrete_gaussian_at_extremes(epsilon, delta):
     assert 0 < sigma < math.inf
     if sigma < 20:
         assert discrete_gaussian_delta(sigma, epsilon) <= delta
+
+
+def test_every_short_vector_is_enumerated():
+    vectors = {tuple(sorted(filter(None, map(abs, one)), reverse=True)) for one in product(range(-2, 3), repeat=4)}
+    assert set(ENUMERATED) == {one for one in vectors if 0 < sum(part * part for part in one) <= 4}

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from defenses.dp import exact
 from defenses.dp.exact import (
     ExponentialChance,
     GeometricDigit,
@@ -115,3 +116,15 @@ def test_integers_of_the_system_have_the_shape_and_type_of_numpys(size):
         like = np.random.default_rng(0).integers(low, high, size, dtype, endpoint=endpoint)
         assert (drawn.shape, drawn.dtype) == (like.shape, like.dtype)
         assert ((drawn >= low) & (drawn < high + endpoint)).all()
+
+
+@pytest.mark.parametrize(("distance", "settled"), [(-(2.0**-41), True), (2.0**-41, True), (-(2.0**-39), False)])
+def test_floating_point_decides_only_beyond_its_margin(monkeypatch, distance, settled):
+    """A proposal of 1 at variance 1 is accepted with probability e^(-1/8)."""
+    asked = []
+    word = int((math.exp(-1 / 8) + distance) * 2.0**64)
+    monkeypatch.setattr(exact, "two_sided_geometric", lambda rate, size, rng: np.ones(size, dtype=np.int64))
+    monkeypatch.setattr(exact, "words", lambda size, rng: np.full(size, word, dtype=np.uint64))
+    monkeypatch.setattr(exact, "settle_below", lambda chance, number, rng: asked.append(chance.rate) or True)
+    assert exact.discrete_gaussian(Fraction(1), 1, None).tolist() == [1]
+    assert set(asked) == ({Fraction(1, 8)} if settled else set())

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from chance_tools import ALARM, chi_square, rng
 
-from defenses.dp import (
-    Exponential,
-)
+from defenses.dp import Exponential, exponential
 
 
 def test_mode_of_the_lecture():
@@ -58,3 +56,16 @@ def test_runs_of_many_proposals_are_drawn_in_parts(monkeypatch):
     observed = np.bincount(mechanism.repeated(scores, 4000, rng(26)), minlength=4)
     assert observed.sum() == 4000
     assert chi_square(observed, mechanism.probabilities(scores)) > ALARM
+
+
+def test_options_of_the_best_score_fill_their_whole_range(monkeypatch):
+    """Each option of weight 1 adds 2^GROUP_BITS to the range, a worse one its floor and one more."""
+    asked = []
+    monkeypatch.setattr(exponential, "integer_below", lambda end, rng: asked.append(end) or 0)
+    mechanism = Exponential(epsilon=2.0)
+    assert mechanism.release_grouped([1.0, 1.0], np.array([1, 2]), rng()) == (0, 0)
+    mechanism.release_grouped([1.0, 0.0], np.array([3, 1]), rng())
+    whole, both = asked
+    assert whole == 3 * 2**exponential.GROUP_BITS
+    # The rate is rounded down by up to a millionth.
+    assert (both - whole - 1) / 2**exponential.GROUP_BITS == pytest.approx(math.exp(-1), rel=1e-6)

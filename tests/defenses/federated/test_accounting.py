@@ -41,11 +41,11 @@ def test_t_rounds_both_ways_cost_2_t_epsilon_serially():
     defense = FederatedAveraging(
         split=EqualSplit(clients=6), rounds=30, clipping=ExampleClipping(), uplink=up, downlink=up
     )
-    promised = defense.guarantee(records)
-    assert promised.epsilon == pytest.approx(6.0)
-    assert promised.delta == pytest.approx(6e-5)
-    assert "record level" in promised.statement
-    assert "client level" in promised.statement
+    guaranteed = defense.guarantee(records)
+    assert guaranteed.epsilon == pytest.approx(6.0)
+    assert guaranteed.delta == pytest.approx(6e-5)
+    assert "record level" in guaranteed.statement
+    assert "client level" in guaranteed.statement
 
 
 @pytest.mark.thorough
@@ -76,3 +76,10 @@ def test_client_level_follows_group_privacy_of_one_shift():
     downlink_alone = FederatedAveraging(split=EqualSplit(clients=6), clipping=ExampleClipping(), downlink=uplink)
     assert downlink_alone.guarantee(records).epsilon is None
     assert "none against the server" in downlink_alone.guarantee(records).statement
+
+
+@pytest.mark.parametrize("share", [0.0, 1.5])
+def test_a_weight_of_a_client_is_a_share(share):
+    with pytest.raises(ValueError, match="share"):
+        downlink_sensitivity(1.0, share, 10)
+    assert downlink_sensitivity(3.0, 1.0, 10) == 0.6

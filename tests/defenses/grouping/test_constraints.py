@@ -202,10 +202,10 @@ def check_mondrian_measures_what_it_promises(
         with pytest.raises(ValueError, match=r"l must not exceed|table as a whole"):
             defense.guarantee(records)
         return
-    promised = defense.guarantee(records)
-    assert (promised.l, promised.t) == (demand.get("l"), demand.get("t"))
+    guaranteed = defense.guarantee(records)
+    assert (guaranteed.l, guaranteed.t) == (demand.get("l"), demand.get("t"))
     frame = defense.apply(records, np.random.default_rng(0)).frame
-    assert k_anonymity(frame, records.quasi_identifiers) >= promised.k
+    assert k_anonymity(frame, records.quasi_identifiers) >= guaranteed.k
     assert met(frame, records, demand)
 
 
@@ -326,3 +326,9 @@ def test_refuses_what_does_not_fit_the_records() -> None:
     )
     with pytest.raises(ValueError, match="column 's', row 2: unknown category; known are x, w"):
         guarantee(unknown, t=0.1, distance="ordered")
+
+
+def test_recursive_diversity_ranks_the_counts_of_each_class():
+    # 3 < 2 (2 + 1), 4 = 2 (1 + 1), 5 > 2 (1 + 1).
+    counts = np.array([[1, 3, 2], [4, 1, 1], [1, 1, 5]])
+    assert RecursiveDiversity(2, 2).holds(counts, np.ones(3) / 3).tolist() == [True, False, False]

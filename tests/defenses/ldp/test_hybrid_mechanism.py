@@ -58,3 +58,9 @@ def test_atoms_are_read_as_atoms_and_other_reports_as_pieces():
     np.testing.assert_allclose(
         logs[~atoms], piecewise.log_likelihood(reports[~atoms], VALUES) + np.log(mechanism.share), atol=1e-12
     )
+
+
+def test_at_the_threshold_no_report_is_piecewise():
+    assert HybridMechanism(epsilon=HYBRID_THRESHOLD).share == 0
+    above = np.nextafter(HYBRID_THRESHOLD, 1)
+    assert HybridMechanism(epsilon=above).share == pytest.approx(-np.expm1(-above / 2))

@@ -140,9 +140,9 @@ def test_attacks_gain_little_from_further_rounds():
 
 def test_guarantee_covers_all_rounds():
     defense = LocalReports(protocol="LongitudinalSymmetricUnaryEncoding", epsilon=2.0, rounds=12)
-    promise = defense.guarantee(people(6))
-    assert promise.epsilon == 2.0
-    assert "memoized" in promise.statement
+    guarantee = defense.guarantee(people(6))
+    assert guarantee.epsilon == 2.0
+    assert "memoized" in guarantee.statement
     assert len(defense.apply(people(6), np.random.default_rng(0)).reports) == 12
 
 

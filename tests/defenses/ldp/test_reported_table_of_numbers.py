@@ -79,9 +79,9 @@ def test_the_guarantee_is_that_of_the_record_and_bounds_likelihoods(numbers, spl
     records, defense = people(40), reported(numbers, epsilon=3.0, splitting=splitting)
     ends = np.arange(40) % 2
     records = records.with_frame(records.frame.assign(age=119 * ends, height=0.4 + 2.2 * ends))
-    promise = defense.guarantee(records)
-    assert promise.epsilon == pytest.approx(3.0)
-    assert "with numbers in their domains" in promise.statement
+    guarantee = defense.guarantee(records)
+    assert guarantee.epsilon == pytest.approx(3.0)
+    assert "with numbers in their domains" in guarantee.statement
     release = release_of(defense, records)
     logs = sum(
         part.table() for part in release.channel.likelihoods(release.frame, records.frame, dict(DOMAINS)).values()

@@ -13,6 +13,7 @@ from defenses.ldp import (
     clones_epsilon,
     shuffled_delta,
     shuffled_epsilon,
+    shuffling,
 )
 from scenarios.checks.audits.audit import audit
 from scenarios.checks.audits.subjects import subject
@@ -170,3 +171,17 @@ def test_bad_input():
         shuffled_delta(1.0, 10, local_epsilon=float("nan"))
     with pytest.raises(ValueError, match="delta must be"):
         shuffled_epsilon(0.0, 10, local_epsilon=1.0)
+
+
+def test_the_closed_form_ends_at_its_limit():
+    # ln(n / (16 ln(2 / delta))) with n = 10,000 and delta = 1e-6.
+    limit = math.log(10_000 / (16 * math.log(2e6)))
+    assert clones_epsilon(1e-6, 10_000, local_epsilon=limit - 1e-6) is not None
+    assert clones_epsilon(1e-6, 10_000, local_epsilon=limit + 1e-6) is None
+
+
+@pytest.mark.parametrize("n", [100, 5000])
+def test_the_largest_local_epsilon_is_rounded_down(n):
+    local = shuffling._largest_local_epsilon(0.5, 1e-6, 4, n)
+    assert shuffling.shuffled_delta(0.5, n, local_epsilon=local, d=4) <= 1e-6
+    assert shuffling.shuffled_delta(0.5, n, local_epsilon=local * (1 + 1e-6), d=4) > 1e-6

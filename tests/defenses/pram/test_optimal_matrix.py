@@ -60,11 +60,11 @@ def test_release_follows_the_matrix_and_its_channel():
 
 def test_guarantee_is_that_of_the_matrices():
     records = table()
-    promise = OptimalMatrix(epsilon=2.0, columns=["x"]).guarantee(records)
+    guarantee = OptimalMatrix(epsilon=2.0, columns=["x"]).guarantee(records)
     matrix = most_informative_matrix(np.ones(3), 2.0)
-    assert promise.epsilon == pytest.approx(epsilon(matrix))
-    assert promise.epsilon <= 2.0
-    assert promise.pk == pytest.approx(pk(matrix, len(records)))
+    assert guarantee.epsilon == pytest.approx(epsilon(matrix))
+    assert guarantee.epsilon <= 2.0
+    assert guarantee.pk == pytest.approx(pk(matrix, len(records)))
     # Twenty bins are too many for the program: retention-replacement, within the same epsilon.
     both = OptimalMatrix(epsilon=2.0).guarantee(records)
     assert both.epsilon == pytest.approx(2.0)

@@ -56,11 +56,11 @@ def test_pk_holds_against_an_adversary_who_knows_the_table(form, values):
     records = Microdata(frame, quasi_identifiers=("x",), domains={"x": CategoricalDomain(names)})
     for epsilon_matrix, epsilon_release in ((1.0, 0.5), (20.0, 0.5), (0.1, 1.0)):
         defense = form(epsilon_matrix=epsilon_matrix, epsilon_release=epsilon_release)
-        promised = defense.guarantee(records).pk
+        guaranteed = defense.guarantee(records).pk
         for seed in range(3):
             channel = defense.apply(records, np.random.default_rng(seed)).channel
             matrix = transition_matrix(channel.parts[0].retention)
-            assert largest_posterior(matrix, values) <= 1 / promised * (1 + 1e-9)
+            assert largest_posterior(matrix, values) <= 1 / guaranteed * (1 + 1e-9)
 
 
 def test_pk_of_the_release_is_reached_and_that_of_both_budgets_is_too_low():
@@ -68,8 +68,8 @@ def test_pk_of_the_release_is_reached_and_that_of_both_budgets_is_too_low():
     keep = exp(0.5) / (1 + exp(0.5))
     matrix = np.array([[keep, 1 - keep], [1 - keep, keep]])
     assert largest_posterior(matrix, (0, 1, 1, 1)) == pytest.approx(1 / k_for_epsilon(0.5, 4))
-    promised = OptimalRetentionFromNoisyHistogram(epsilon_matrix=1.0, epsilon_release=1.0).guarantee(people(1000)).pk
-    assert promised == pytest.approx(136.2, abs=0.05)
+    guaranteed = OptimalRetentionFromNoisyHistogram(epsilon_matrix=1.0, epsilon_release=1.0).guarantee(people(1000)).pk
+    assert guaranteed == pytest.approx(136.2, abs=0.05)
     assert k_for_epsilon(2.0, 1000) == pytest.approx(19.3, abs=0.05)
 
 

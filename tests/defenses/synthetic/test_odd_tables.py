@@ -85,7 +85,7 @@ def test_an_epsilon_too_small_is_said_and_columns_are_independent(method):
 def test_defend_says_that_epsilon_is_too_small(folder):
     command = "defend", "PrivateMarginals", "-p", "epsilon=0.001", "t.csv", "--roles", "coarse.toml", "-o", "r.csv"
     output = call(folder, *command)
-    (line,) = [line for line in output.splitlines() if "epsilon" in line and "promised" not in line]
+    (line,) = [line for line in output.splitlines() if "epsilon" in line and "guaranteed" not in line]
     assert line.startswith("warning: PrivateMarginals: epsilon is too small to measure associations")
     assert len(pd.read_csv(folder / "r.csv")) == 250
 

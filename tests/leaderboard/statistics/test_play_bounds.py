@@ -33,7 +33,11 @@ def board(rng, plays, mean, deviation, control):
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("plays", "mean", "deviation", "control"),
-    [(14, 0.8, 0.08, None), (5, 0.6, 0.1, None), (3, 0.7, 0.05, 200)],
+    [
+        pytest.param(14, 0.8, 0.08, None, marks=pytest.mark.long),
+        pytest.param(5, 0.6, 0.1, None, marks=pytest.mark.long),
+        (3, 0.7, 0.05, 200),
+    ],
 )
 def test_the_bound_of_a_setting_whose_plays_vary_more_than_those_of_the_others(plays, mean, deviation, control):
     rng = np.random.default_rng(20)

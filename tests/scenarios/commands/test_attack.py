@@ -338,7 +338,7 @@ def test_a_sample_of_rows_is_drawn_by_the_seed_and_scored_alone(folder):
 
 
 @pytest.mark.thorough_beyond(2)
-@pytest.mark.parametrize("name", ["AssignmentLinkage", "ExpectationMaximizationLinkage", "FellegiSunter"])
+@pytest.mark.parametrize("name", ["AssignmentLinkage", "FellegiSunter"])
 def test_too_many_pairs_are_answered_for_a_sample_that_names_the_limit(folder, monkeypatch, name):
     monkeypatch.setattr("scenarios.tables.sampled_release.MOST_PAIRS", 80 * 30)
     answers, output = attack(folder, name)
@@ -366,7 +366,7 @@ def test_blocked_linkage_says_how_it_searched(folder, monkeypatch):
     answer, output = attack(folder, "BlockedLinkage", "-p", "dense=0")
     assert "note: every row was compared with all 80 candidates" in output
     assert (answer["candidate_row"] == pd.read_csv(folder / "copy-who.csv")["record"]).mean() > 0.95
-    monkeypatch.setattr("attacks.linkage.blocked_linkage.FEW_ROWS", 10)
+    monkeypatch.setattr("attacks.linkage.blocks.answers_in_blocks.FEW_ROWS", 10)
     answer, output = attack(folder, "BlockedLinkage", "-p", "dense=0")
     assert "note: candidates were looked up by " in output
     assert "80 of 80 released rows answered" in output
@@ -375,9 +375,9 @@ def test_blocked_linkage_says_how_it_searched(folder, monkeypatch):
 
 @pytest.mark.thorough
 def test_blocked_linkage_answers_for_a_sample_of_a_table_that_cannot_be_searched(folder, monkeypatch):
-    monkeypatch.setattr("attacks.linkage.blocked_linkage.FEW_ROWS", 10)
-    monkeypatch.setattr("attacks.linkage.blocked_linkage.SAMPLED_PAIRS", 80 * 20)
-    monkeypatch.setattr("attacks.linkage.blocked_linkage.LEAST_RECALL", 2.0)
+    monkeypatch.setattr("attacks.linkage.blocks.answers_in_blocks.FEW_ROWS", 10)
+    monkeypatch.setattr("attacks.linkage.blocks.answers_in_blocks.SAMPLED_PAIRS", 80 * 20)
+    monkeypatch.setattr("attacks.linkage.blocks.answers_in_blocks.LEAST_RECALL", 2.0)
     answer, output = attack(folder, "BlockedLinkage", "-p", "dense=0")
     assert len(answer) == 20
     assert "note: answers are about 20 of 80 released rows, drawn at random by --seed: no columns tell enough" in output

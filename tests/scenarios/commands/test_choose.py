@@ -89,7 +89,7 @@ def check_choice(folder):
     assert command.startswith("tokumei defend ")
     assert "people.csv --roles roles.toml -o released-1.csv" in command
     release = tokumei_here(*command.split()[1:], cwd=folder, check=0)
-    assert "records; promised" in release.stderr
+    assert "records; guaranteed" in release.stderr
     check_report(report, folder)
     assert [row[0] for row in found["What each setting does to the columns of the whole table"]["rows"]] == [
         "age",
@@ -97,7 +97,7 @@ def check_choice(folder):
         "illness",
     ]
     assert "Utility against risk" in (folder / "c.html").read_text()
-    covered = found["What the promises cover"]
+    covered = found["What the guarantees cover"]
     assert covered["note"] == "Quasi-identifiers: age, job. Sensitive: illness."
     finalists = {row[0].split()[0] for row in best["rows"]}
     assert all(any(name in row[2] for row in covered["rows"]) for name in finalists)

@@ -228,10 +228,10 @@ def test_a_page_a_latex_table_and_a_report_of_checks(two, tmp_path):
 
 
 def test_a_page_names_no_password_of_a_database():
-    from scenarios.commands.compare import _without_password
+    from leaderboard.results.store import without_password
 
-    assert "secret" not in _without_password("postgresql+psycopg://me:secret@host/board")
-    assert _without_password("main") == "main"
+    assert "secret" not in without_password("postgresql+psycopg://me:secret@host/board")
+    assert without_password("main") == "main"
 
 
 def setting(results, k):

@@ -1,4 +1,4 @@
-"""Boards and reports of a table of one's own say what promises cover."""
+"""Boards and reports of a table of one's own say what guarantees cover."""
 
 import json
 import sqlite3
@@ -24,7 +24,7 @@ use = "Shuffle"
 use = "NearestNeighbour"
 """
 RUN = ("run", "small.toml", "--data", "people.csv", "--roles", "roles.toml", "--quiet", "-j", 1)
-TITLE = "What the promises cover"
+TITLE = "What the guarantees cover"
 NOTE = "Quasi-identifiers: age, job. Unprotected: illness. Without a role, in no release: note."
 REASON = "the noise is scaled by the spread of the records themselves"
 

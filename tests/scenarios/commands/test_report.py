@@ -101,7 +101,7 @@ def test_the_page_holds_profiles_promise_costs_and_commands(whole_report):
         "Three criteria",
         "匿名加工情報",
         "Usual thresholds",
-        "Mondrian k=8 promises: k=8",
+        "Mondrian k=8 guarantees: k=8",
         "everybody looks like at least 7 others",
         "of the 100 values (median)",
         "tokumei rank people.csv released.csv --roles roles.toml --control others.csv --seed 1 --targets 500",
@@ -117,7 +117,7 @@ def test_a_promise_that_the_release_does_not_keep_is_refused(folder):
     released("Mondrian", "-p", "k=8")
     done = report("--defense", "Mondrian", "-p", "k=50")
     assert done.exit_code == 2
-    assert "Mondrian k=50 promises k = 50, but the release has k = " in done.output
+    assert "Mondrian k=50 guarantees k = 50, but the release has k = " in done.output
     assert not (folder / "report.html").exists()
 
 
@@ -137,14 +137,14 @@ def test_a_promise_about_rows_is_checked_in_rows(folder):
 @pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
-    ("promise", "words"),
+    ("guarantee", "words"),
     [
-        (("l=3",), "Mondrian k=8 l=3 promises l = 3, but the release has l = 1: it was not made so"),
-        (("l=2", "diversity=entropy"), "promises l = 2, but the release has l = 1: it was not made so"),
-        (("t=0.01",), "Mondrian k=8 t=0.01 promises t = .01, but the release has t = ."),
+        (("l=3",), "Mondrian k=8 l=3 guarantees l = 3, but the release has l = 1: it was not made so"),
+        (("l=2", "diversity=entropy"), "guarantees l = 2, but the release has l = 1: it was not made so"),
+        (("t=0.01",), "Mondrian k=8 t=0.01 guarantees t = .01, but the release has t = ."),
     ],
 )
-def test_a_diversity_or_closeness_that_the_release_does_not_keep_is_refused(folder, promise, words):
+def test_a_diversity_or_closeness_that_the_release_does_not_keep_is_refused(folder, guarantee, words):
     released("Mondrian", "-p", "k=8")
     frame = pd.read_csv("released.csv", dtype=str)
     # One class has one illness.
@@ -152,7 +152,7 @@ def test_a_diversity_or_closeness_that_the_release_does_not_keep_is_refused(fold
     one = (frame[quasi] == frame.loc[0, quasi]).all(axis=1)
     frame.loc[one, "illness"] = frame.loc[0, "illness"]
     frame.to_csv("released.csv", index=False)
-    options = [part for parameter in ("k=8", *promise) for part in ("-p", parameter)]
+    options = [part for parameter in ("k=8", *guarantee) for part in ("-p", parameter)]
     done = report("--defense", "Mondrian", *options, "--targets", "60")
     assert done.exit_code == 2
     assert words in done.output
@@ -162,7 +162,7 @@ def test_a_diversity_or_closeness_that_the_release_does_not_keep_is_refused(fold
 @pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
-    ("promise", "unchecked"),
+    ("guarantee", "unchecked"),
     [
         (("l=2",), None),
         (("t=0.5",), None),
@@ -170,8 +170,8 @@ def test_a_diversity_or_closeness_that_the_release_does_not_keep_is_refused(fold
         (("t=0.5", "distance=ordered"), "t."),
     ],
 )
-def test_a_diversity_or_closeness_that_the_release_keeps_is_stated(folder, promise, unchecked):
-    options = [part for parameter in ("k=8", *promise) for part in ("-p", parameter)]
+def test_a_diversity_or_closeness_that_the_release_keeps_is_stated(folder, guarantee, unchecked):
+    options = [part for parameter in ("k=8", *guarantee) for part in ("-p", parameter)]
     roles = (folder / "roles.toml").read_text()
     (folder / "roles.toml").write_text(roles.replace('"none"]', '"none"], ordered = true'))
     released("Mondrian", *options)

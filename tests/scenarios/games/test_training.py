@@ -154,7 +154,7 @@ def test_bad_parameters_are_named(make, name):
 def test_the_scenarios_are_read(name):
     plan = read_plan(name)
     secret = plan.games[0].draw(np.random.default_rng(0))
-    promised = [entry.method.guarantee(secret.records).epsilon for entry in plan.defenses]
-    assert promised.count(8.0) == 3
-    assert promised.count(0.5) == 1
+    guaranteed = [entry.method.guarantee(secret.records).epsilon for entry in plan.defenses]
+    assert guaranteed.count(8.0) == 3
+    assert guaranteed.count(0.5) == 1
     assert all(plan.games[0].misfit(d.method, a.method) is None for d in plan.defenses for a in plan.attacks)

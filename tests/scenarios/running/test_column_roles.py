@@ -1,9 +1,9 @@
-"""Columns by role, for what is said about promises."""
+"""Columns by role, for what is said about guarantees."""
 
 import pandas as pd
 
 from defenses import Microdata
-from leaderboard.results.promises import ROLES
+from leaderboard.results.guarantees import ROLES
 from scenarios.running.plan import column_roles
 
 

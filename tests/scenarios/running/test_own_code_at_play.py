@@ -10,7 +10,7 @@ from run_tools import tokumei, tokumei_here
 
 import tokumei as program
 from scenarios.running.methods.fingerprint import code_hash, is_user_defined
-from scenarios.running.methods.loaded_code import check_unchanged
+from scenarios.running.methods.module_changes import check_unchanged
 
 SCENARIO = """
 [scenario]

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attacks import Knowledge, NearestNeighbour, RankedAnswers
+from attacks import Knowledge, RankedAnswers
 from defenses import Identity, Microdata, Mondrian
 from leaderboard.results.result import canonical
-from scenarios import RowQuestion, play
+from scenarios import RowQuestion
 from scenarios.games.finished_release import FinishedRelease, GivenPeople
 from scenarios.games.playing import Randomness, claims_of, make_release
 from scenarios.running.methods.methods import describe
@@ -102,23 +102,3 @@ def test_answers_about_another_release_or_other_candidates_are_refused():
         knowledge = Knowledge(people().candidates[:candidates], records().take([]))
         with pytest.raises(ValueError, match="about 6 rows and 12 candidates, there are"):
             attack.run(release.take(np.arange(rows)), knowledge, np.random.default_rng(0))
-
-
-def test_a_finished_release_is_played_like_a_method():
-    """The true answers in a file are all right, and a built-in attack plays the same game."""
-    crowd = people()
-    answers = RankedAnswers(6, 12, np.arange(6), crowd.answers, np.ones(6))
-    game = FinishedRelease(people=crowd, question=RowQuestion())
-    attacks = AnswerFile(answers=Content(answers, "52ce")), NearestNeighbour()
-    rates = [play(released(), attack, game, np.random.default_rng(1)).scores["reidentification"] for attack in attacks]
-    assert rates[0].rate == 1.0
-    assert {one.trials for one in rates} == {6}
-
-
-def test_listed_candidates_keep_their_order():
-    candidates = records()
-    listed = GivenPeople.listed(candidates, candidates.take([]), np.array([4, 0]))
-    pd.testing.assert_frame_equal(listed.candidates, candidates.frame)
-    assert listed.answers.tolist() == [4, 0]
-    assert listed.member.tolist() == [True, False, False, False, True, False]
-    assert not GivenPeople.listed(candidates, candidates.take([])).member.any()

@@ -1,4 +1,4 @@
-"""Which columns block which promises, and the roles file that declares what was read from the data."""
+"""Which columns block which guarantees, and the roles file that declares what was read from the data."""
 
 import re
 import tomllib
@@ -51,7 +51,7 @@ def test_validate_names_the_columns_that_block_promises(folder):
     (note,) = [line for line in output.splitlines() if "domains read from the records" in line]
     assert note.startswith("note: domains read from the records: job; ")
     # The note is short; the function names all.
-    assert re.search(r"; \w+ and \d+ other defenses promise nothing on them; declare them$", note)
+    assert re.search(r"; \w+ and \d+ other defenses guarantee nothing on them; declare them$", note)
     (all_named,) = [
         note
         for note in blocked_promises(load_table("people.csv", "roles.toml").records)
@@ -129,12 +129,12 @@ def test_a_roles_file_is_not_overwritten_unless_told(folder):
 
 def test_defend_says_why_it_promises_nothing(folder):
     arguments = ("defend", "RetentionReplacement", "-p", "epsilon=0.01", "people.csv", "--roles", "roles.toml")
-    assert "promised: none: the domain of job is read from the records; declare it" in call(*arguments)
+    assert "guaranteed: none: the domain of job is read from the records; declare it" in call(*arguments)
     refusal = call("defend", "PrivateMarginals", "people.csv", "--roles", "roles.toml", code=2)
     assert "the domain of column 'job' is read from the records; declare it" in refusal
 
 
 def test_defend_says_what_its_promise_covers(folder):
     arguments = ("defend", "Mondrian", "-p", "k=2", "people.csv", "--roles", "roles.toml")
-    assert "promised: k=2; 2-anonymity over " in call(*arguments)
-    assert "promised: none: the method gives no guarantee" in call("defend", "Identity", *arguments[4:])
+    assert "guaranteed: k=2; 2-anonymity over " in call(*arguments)
+    assert "guaranteed: none: the method gives no guarantee" in call("defend", "Identity", *arguments[4:])

@@ -2,8 +2,11 @@
 
 import csv
 import io
+import os
+from datetime import UTC, datetime
 from itertools import combinations, permutations
 
+import pandas as pd
 import pytest
 from run_tools import invoke
 from tournament_tools import HOUR, START, opened
@@ -18,6 +21,7 @@ from scenarios.tournament.host.boards import (
     PAGES,
     SCORING_GOES_ON,
     Board,
+    failed_of,
     remark,
     standings_csv,
     standings_table,
@@ -28,8 +32,10 @@ from scenarios.tournament.host.boards import (
 )
 from scenarios.tournament.host.decisions import disqualify
 from scenarios.tournament.rules import scoring
+from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.scoring import score, score_target, scoring_plan
+from scenarios.tournament.rules.settings import duration_text, seconds_in
 from scenarios.tournament.rules.standings import standings
 
 
@@ -164,6 +170,31 @@ class TestScore:
         for status in ("waiting", "skipped"):
             results = [table("a", 0.5), attack("baseline:x", "a", None, status)]
             assert standings(["a"], results, ranking="score")[0].defense == 0.5
+
+    @pytest.mark.parametrize("ranking", ["score", "ranks"])
+    @pytest.mark.parametrize(("status", "expected"), [("timeout", 1), ("error", 1), ("waiting", 0), ("skipped", 0)])
+    def test_a_baseline_that_did_not_run_is_on_the_board(self, ranking, status, expected):
+        name = "baseline:FellegiSunter"
+        results = [table("a", 0.5), attack(name, "a", None, status), attack("b", "a", 0.1), table("b", 0.5)]
+        found = {one.team: remark(one) for one in standings(["a", "b"], results, ranking=ranking)}
+        assert found["a"].count("built-in attack C did not run") == expected
+        assert "did not run" not in found["b"]
+
+
+@pytest.mark.parametrize(
+    ("table", "attack", "said"),
+    [
+        ("a", "", "your table"),
+        ("a", "baseline:FellegiSunter", "built-in attack C on your table"),
+        ("a", "b", ""),
+        ("b", "a", "your attack on 京都"),
+        ("b", "", ""),
+        ("b", "baseline:FellegiSunter", ""),
+    ],
+)
+def test_a_failure_is_said_of_what_failed(table, attack, said):
+    """A table is not at fault for an attack that took too long, and nobody hears of other teams' failures."""
+    assert failed_of("a", table, attack, {"b": "京都"}) == said
 
 
 class TestUnscored:
@@ -306,3 +337,112 @@ class TestShown:
             rows = csv.DictReader(io.StringIO((folder_of_boards / "standings.csv").read_text()))
             assert {row["status"] for row in rows} == {"final"}
         assert "Strongest attacks" in (cup.tournament.team_folder("kyoto") / "report.md").read_text()
+
+
+PUBLISHED = datetime(2030, 1, 2, 12, tzinfo=UTC)
+"""When `publish` opens the attack phase of a test's tournament, which ends a day later."""
+
+
+class TestTimesOfPublication:
+    """A team that probes the board with single rows learns of them at set times only."""
+
+    @pytest.mark.parametrize(
+        ("settings", "written", "hours", "partial", "expected"),
+        [
+            ({}, 1.0, 2.0, True, True),
+            # Every 5 hours, counted back from the end: 4, 9, 14, 19 and 24 hours after the opening.
+            ({"publish_every": 5 * 3600}, None, 0.1, False, True),
+            ({"publish_every": 5 * 3600}, None, 0.1, True, False),
+            ({"publish_every": 5 * 3600}, None, 0.2, True, True),
+            ({"publish_every": 5 * 3600}, 0.1, 3.9, False, False),
+            ({"publish_every": 5 * 3600}, 0.1, 4.0, False, True),
+            ({"publish_every": 5 * 3600}, 0.1, 4.0, True, False),
+            ({"publish_every": 5 * 3600}, 0.1, 4.2, True, True),
+            ({"publish_every": 5 * 3600}, 4.0, 8.9, False, False),
+            ({"publish_every": 5 * 3600}, 4.0, 9.1, False, True),
+            ({"publish_every": 5 * 3600}, 4.0, 23.9, False, True),
+            ({"publish_every": 5 * 3600}, 19.1, 23.9, False, False),
+            ({"publish_every": 5 * 3600}, 19.1, 24.1, False, True),
+            ({"publish_every": 5 * 3600}, 24.1, 30.0, False, False),
+            # Frozen from 18 hours after the opening on; the last time before it is 14.
+            ({"publish_every": 5 * 3600, "freeze": 6 * 3600}, 9.1, 14.1, False, True),
+            ({"publish_every": 5 * 3600, "freeze": 6 * 3600}, 14.1, 19.1, False, False),
+            ({"publish_every": 5 * 3600, "freeze": 6 * 3600}, 9.1, 19.1, False, False),
+            ({"freeze": 6 * 3600}, 1.0, 17.9, True, True),
+            ({"freeze": 6 * 3600}, 17.9, 18.1, False, False),
+            ({"freeze": 6 * 3600}, None, 18.1, False, True),
+        ],
+    )
+    def test_when_standings_are_due(self, state_of, settings, written, hours, partial, expected):
+        last = None if written is None else PUBLISHED + written * HOUR
+        assert state_of(settings).publishes(last, PUBLISHED + hours * HOUR, partial=partial) is expected
+
+    @pytest.fixture
+    def state_of(self, tmp_path):
+        """State of a tournament in its attack phase, by settings."""
+
+        def state(settings):
+            cup = opened(tmp_path / "cup", originals=5, candidates=10, **settings)
+            cup.publish()
+            return cup.tournament.state()
+
+        return state
+
+    @pytest.mark.parametrize("settings", [{"publish_every": 3600}, {"freeze": 3600}])
+    def test_the_close_publishes_whatever_the_time(self, tmp_path, settings):
+        cup = opened(tmp_path / "cup", originals=5, candidates=10, **settings)
+        cup.publish()
+        cup.close()
+        for written in (None, PUBLISHED + 23.9 * HOUR):
+            assert cup.tournament.state().publishes(written, PUBLISHED + 24 * HOUR)
+
+    @pytest.mark.thorough
+    @pytest.mark.usefixtures("one_baseline")
+    def test_neither_boards_nor_reports_tell_before_the_time(self, tmp_path):
+        now = datetime.now(UTC)
+        ends = {"anonymize_until": (now - HOUR).isoformat(), "attack_until": (now + 11 * HOUR).isoformat()}
+        cup = opened(
+            tmp_path / "cup", originals=10, candidates=20, now=now - 99 * HOUR, publish_every=12 * 3600, **ends
+        )
+        folder, public = cup.tournament.folder, cup.tournament.public
+        assert "updated every 12 hours, counted back" in (cup.tournament.team_folder("nara") / "RULES.md").read_text()
+        cup.hand_in("kyoto", cup.frame("kyoto"), now=now - 98 * HOUR)
+        advance(cup.tournament, now)
+        told = [*(public / name for name in PAGES), *folder.glob("teams/*/report.md")]
+
+        def scored():
+            done = invoke("tournament", "score", folder, "-j", 1)
+            assert done.exit_code == 0, done.output
+            return done.output, [one.read_bytes() for one in told if one.exists()]
+
+        first = scored()
+        assert "for everybody" in first[0]
+        probe = pd.DataFrame({"released_row": [0], "candidate_row": [0]})
+        cup.hand_in("nara", probe, now=now + HOUR, name="nara_attack_kyoto.csv")
+        second = scored()
+        assert second[1] == first[1]
+        assert "stay as they are until it is time" in second[0]
+        assert "nara" in (cup.tournament.host / "matrix.csv").read_text()
+        os.utime(public / "standings.csv", (0, 0))
+        assert "for everybody" in scored()[0]
+        assert "nara" in (public / "matrix.csv").read_text()
+
+    def test_times_in_words(self, tmp_path):
+        assert [seconds_in(one) for one in ("30min", "12h", "2 d", "90s")] == [1800, 43200, 172800, 90]
+        assert [duration_text(one) for one in (1800, 43200, 172800, 90, 3600)] == [
+            *("30 minutes", "12 hours", "2 days", "90 seconds", "1 hour"),
+        ]
+        (tmp_path / "teams.txt").write_text("kyoto\nosaka\n")
+        given = ("--dataset", "bank", "--teams", tmp_path / "teams.txt", "--originals", 5, "--candidates", 10)
+        ends = ("--anonymize-until", "2090-05-31", "--attack-until", "2090-06-02")
+        for option in ("--publish-every", "--freeze"):
+            for wrong in ("12", "h", "0h", "-1h", "1.5h", "nan", "99999999d", "12 hours"):
+                done = invoke("tournament", "init", tmp_path / "cup", *given, *ends, option, wrong)
+                assert (done.exit_code, f"{option}: {wrong!r} is no length of time" in done.output) == (2, True)
+        assert invoke("tournament", "init", tmp_path / "cup", *given, *ends, "--freeze", "2h").exit_code == 0
+        settings = Tournament(tmp_path / "cup").settings
+        assert (settings.publish_every, settings.freeze) == (43200, 7200)
+        assert invoke("tournament", "init", tmp_path / "old", *given, *ends, "--publish-every", "always").exit_code == 0
+        old = tmp_path / "old" / "tournament.toml"
+        assert "publish_every" not in old.read_text()
+        assert Tournament(tmp_path / "old").settings.publication == ""

@@ -20,7 +20,8 @@ from scenarios.tournament.site.jobs import admit_file, decide, export_all, incid
 from scenarios.tournament.site.journal import SiteState
 from scenarios.tournament.site.pages.answers import answered, decided, shown
 from scenarios.tournament.site.pages.public_pages import read_board
-from scenarios.tournament.site.posted_form import UploadLimits
+from scenarios.tournament.site.pages.team_pages import UPLOADS
+from scenarios.tournament.site.posted_form import UploadLimits, check_room
 from scenarios.tournament.site.refusal_error import refuse_if
 from scenarios.tournament.site.site import Visit
 
@@ -28,11 +29,12 @@ from scenarios.tournament.site.site import Visit
 
 
 async def health(visit: Visit) -> Response:
-    """Phase, if the server answers and the log is sound; members also get the number of its entries.
+    """Phase, if the server answers, the log is sound and the disk has room; members also get the log's length.
 
     Guests do not, since that number shows when files are submitted.
     """
     state = await visit.site.state()
+    await to_thread.run_sync(check_room, visit.site.uploads, UPLOADS.total)
     entries = {} if visit.user.role is Role.GUEST else {"entries": len(state.entries)}
     return JSONResponse({"phase": str(state.phase), **entries})
 

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from leaderboard.pages.advantage_axis import Plane
-from scenarios.tournament.host.boards import SCORING_GOES_ON
+from scenarios.tournament.host.boards import SCORING_GOES_ON, built_in_legend
 from scenarios.tournament.rules.folder import zip_bytes
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.standings import RANKING
@@ -218,6 +218,7 @@ def _content(site: Site, template: str, state: SiteState, ended: bool, member: b
         points=picture_points(board.standings),
         plane=_PLANE,
         ranking=RANKING[site.settings.ranking],
+        built_in=built_in_legend(),
     ).encode()
 
 
@@ -244,7 +245,7 @@ def what_counts_now(state: SiteState, board: PublicBoard) -> str:
         goes_on = f"{SCORING_GOES_ON} " if board.partial else ""
         return (
             f"{goes_on}Standings so far: until the tournament closes, a secret share of each table's rows counts, and "
-            "membership does not."
+            f"membership does not. {state.tournament.settings.publication}".rstrip()
         )
     closings = [entry.time for entry in state.entries if entry.details.get("to") == str(Phase.CLOSED)]
     closed = datetime.fromisoformat(closings[-1]).timestamp()

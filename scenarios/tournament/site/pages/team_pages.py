@@ -232,7 +232,7 @@ async def team_page(visit: Visit) -> Response:
         state=state,
         shown=_SHOWN,
         outcome=visit.outcome(),
-        failed=visit.site.scoring.failed(team),
+        failed=visit.site.scoring.failed(team, state.titles),
         has_report=await to_thread.run_sync(_report_path(visit).is_file),
         own=not visit.is_host,
         attacking=attacking,

@@ -1,10 +1,10 @@
-"""Plans of blocking passes keep their budget and their promise of recall."""
+"""Plans of blocking passes keep their budget and their guarantee of recall."""
 
 import numpy as np
 import pytest
 from blocking_tools import RELEASES, coded, linked
 
-from attacks.linkage.blocked_linkage import blocked_search
+from attacks.linkage.blocks.answers_in_blocks import blocked_search
 from attacks.linkage.blocks.blocking_pass import BlockingPass, blocking_plan, covers, members, patterns, search_column
 from attacks.linkage.blocks.pair_scores import column_scores
 from attacks.linkage.blocks.sampled_learning import among_all, learned_models

@@ -4,14 +4,23 @@ import numpy as np
 import pandas as pd
 import pytest
 from blocking_tools import RELEASES, coded, linked
+from name_tools import mistyped_release
 
 from attacks.linkage.blocks.column_mixture import ColumnMixture
-from attacks.linkage.blocks.run_coded_column import run_coded_column
+from attacks.linkage.blocks.run_coded_column import run_coded_column, with_text_errors
 from metrics import CategoricalDomain, NumericDomain
 
 
-@pytest.fixture(scope="module", params=RELEASES)
+@pytest.fixture(scope="module", params=[*RELEASES, "typing errors"])
 def models(request):
+    if request.param == "typing errors":
+        release, knowledge, _ = mistyped_release(200, np.random.default_rng(1), share=0.4)
+        cells = release.frame.mask(np.random.default_rng(2).random(release.frame.shape) < 0.1, "*")
+        domains = knowledge.domains(list(cells))
+        columns = [run_coded_column(name, cells[name], knowledge.candidates[name], domains[name]) for name in cells]
+        models = [ColumnMixture(column) for column in with_text_errors(columns, domains)]
+        assert all(model.column.errors is not None for model in models)
+        return models
     frame, cells, _ = linked(400, request.param)
     return [ColumnMixture(column) for column in coded(frame, cells)]
 
@@ -43,7 +52,8 @@ def test_windows_split_the_mean(models):
         share = model.column.over_runs(model.column.share)
         inner, outer = model.window_parts(share, 2.0, 0.0)
         means = model.mean_parts(np.arange(model.column.cells))
-        assert inner + outer == pytest.approx(means.kept + means.replaced)
+        mistyped = 0 if model.noisy else means.disturbed
+        assert inner + outer == pytest.approx(means.kept + means.replaced + mistyped)
         assert (outer >= 0).all()
 
 

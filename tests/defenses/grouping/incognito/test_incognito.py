@@ -197,20 +197,20 @@ def check_release(
         for name, level in zip(names, node, strict=True)
     ):
         assert average_class_size(frame, names) == defense.apply(records, np.random.default_rng(0)).loss
-    promised = defense.guarantee(records)
-    assert promised.k == (min(defense.k, suppressed.sum()) if suppressed.any() else defense.k)
-    assert k_anonymity(frame, names) >= promised.k
-    if promised.l is not None:
+    guaranteed = defense.guarantee(records)
+    assert guaranteed.k == (min(defense.k, suppressed.sum()) if suppressed.any() else defense.k)
+    assert k_anonymity(frame, names) >= guaranteed.k
+    if guaranteed.l is not None:
         measured = {
             "distinct": lambda: l_diversity(frame, names, "s"),
             "entropy": lambda: entropy_l_diversity(frame, names, "s") + 1e-9,
             "recursive": lambda: recursive_l_diversity(frame, names, "s", defense.c),
         }[defense.diversity]()
-        assert measured >= promised.l
-    if promised.t is not None and defense.distance == "equal":
-        assert t_closeness_equal(frame, names, "s") <= promised.t + 2e-9
+        assert measured >= guaranteed.l
+    if guaranteed.t is not None and defense.distance == "equal":
+        assert t_closeness_equal(frame, names, "s") <= guaranteed.t + 2e-9
     if not suppressed.any():
-        assert (promised.l, promised.t) == (defense.l, defense.t)
+        assert (guaranteed.l, guaranteed.t) == (defense.l, defense.t)
         if defense.alpha is not None:
             assert alpha_anonymity(frame, names, "s") <= defense.alpha + 2e-9
 
@@ -240,14 +240,14 @@ def check_the_search_of_large_lattices_equals_exhaustive_search(
                 defense.apply(records, rng)
             return
         release = defense.apply(records, rng)
-        promised = defense.guarantee(records)
+        guaranteed = defense.guarantee(records)
         with pytest.raises(ValueError, match="choices of levels, more than 0; name fewer columns"):
             defense.minimal_nodes(records)
     best = min(allowed, key=lambda node: (round(allowed[node][0], 12), sum(node), node))
     assert tuple(release.levels.values()) == best
     assert release.optimal
     assert release.loss == release.bound == pytest.approx(allowed[best][0], abs=1e-12)
-    assert (promised.k, promised.l, promised.t) == (k, demand.get("l"), demand.get("t"))
+    assert (guaranteed.k, guaranteed.l, guaranteed.t) == (k, demand.get("l"), demand.get("t"))
     assert k_anonymity(release.frame, names) >= k
     for limit in (1, 3, 10):
         with pytest.MonkeyPatch.context() as patch:
@@ -388,9 +388,9 @@ def test_few_suppressed_rows_lower_the_promise() -> None:
         sensitive=("s",),
         hierarchies={"a": TableHierarchy([["u", "*"], ["v", "*"]])},
     )
-    promised = Incognito(k=3, max_suppression=0.1, l=2).guarantee(records)
-    assert (promised.k, promised.l) == (1, None)
-    assert "1 suppressed" in promised.statement
+    guaranteed = Incognito(k=3, max_suppression=0.1, l=2).guarantee(records)
+    assert (guaranteed.k, guaranteed.l) == (1, None)
+    assert "1 suppressed" in guaranteed.statement
     assert Incognito(k=3, max_suppression=0.05, l=2).guarantee(records).l == 2
 
 

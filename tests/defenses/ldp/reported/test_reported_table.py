@@ -178,10 +178,10 @@ def test_randomized_response_under_a_split_budget_is_pram():
     ("splitting", "amplified"), [("SPL", False), ("SMP", False), ("RS+FD", False), ("RS+FD", True)]
 )
 def test_the_guarantee_is_that_of_the_record(splitting, amplified):
-    promise = reported(epsilon=2.0, splitting=splitting, amplified=amplified).guarantee(people(5))
+    guarantee = reported(epsilon=2.0, splitting=splitting, amplified=amplified).guarantee(people(5))
     # Four columns have more than one value.
-    assert promise.epsilon == pytest.approx(np.log1p(4 * np.expm1(2.0)) if amplified else 2.0)
-    assert "local" in promise.statement
+    assert guarantee.epsilon == pytest.approx(np.log1p(4 * np.expm1(2.0)) if amplified else 2.0)
+    assert "local" in guarantee.statement
 
 
 def test_columns_that_are_not_reported_are_released_as_they_are():

@@ -40,7 +40,7 @@ def test_it_says_whether_rows_or_people_are_counted_and_the_epsilon_of_a_person(
     assert ("people are drawn with all their rows (id: 240 rows of 60 people, up to 4 rows a person)" in said) == bool(
         several
     )
-    whole = "epsilon=2: epsilon = 2 is the promise for one row; a person has up to 4 rows, so epsilon is 8"
+    whole = "epsilon=2: epsilon = 2 is the guarantee for one row; a person has up to 4 rows, so epsilon is 8"
     assert (whole in said) == bool(several)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,12 +10,13 @@ import pytest
 from click.testing import CliRunner
 from finished_tools import finished, released_by, setting_of, write_people
 
+from attacks import Predicates
 from defenses import Constant, Identity, IndependentMarginals, Mondrian
 from leaderboard.results.result import canonical
 from metrics.score import Score
 from scenarios.assessment.evaluation.control_people import read_control
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, MeasuredAttack
-from scenarios.assessment.evaluation.posed_questions import bound, evaluate
+from scenarios.assessment.evaluation.posed_questions import GivenSinglingOut, bound, evaluate
 from scenarios.assessment.evaluation.ranking import read_evaluation, written_evaluation
 from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
@@ -97,13 +99,40 @@ def test_inferring_from_a_leaking_table_beats_what_the_other_records_predict(fol
 
 
 @pytest.mark.thorough
-def test_a_small_control_group_leaves_singling_out_to_the_bound(setting, folder, of_copy):
-    few = replace(setting, control=setting.control.take(np.arange(60)))
+@pytest.mark.parametrize("control", [60, 100])
+def test_a_small_control_group_measures_singling_out_by_scale(setting, folder, of_copy, control):
+    few = replace(setting, control=setting.control.take(np.arange(control)))
     result = evaluated(few, released_by(few, Identity()), folder)
-    single = [outcome for outcome in result.outcomes if outcome.goal == "singling_out"]
-    assert {outcome.score.chance for outcome in single} == {bound(150)}
-    single = [outcome for outcome in of_copy.outcomes if outcome.goal == "singling_out"]
-    assert all(outcome.score.control_trials for outcome in single)
+    single = {outcome.attack: outcome for outcome in result.outcomes if outcome.goal == "singling_out"}
+    whole = {outcome.attack: outcome for outcome in of_copy.outcomes if outcome.goal == "singling_out"}
+    for name, outcome in single.items():
+        assert outcome.score.control_trials == outcome.score.trials * control // 150
+        assert outcome.score.chance < bound(150)
+        # The interval is wider than with as many control people, and holds the risk of a copy.
+        assert outcome.advantage().low < outcome.advantage().value <= outcome.advantage().high
+        assert whole[name].score.control_trials == whole[name].score.trials
+    assert single["MultivariateSinglingOut"].advantage().low > 0.3
+
+
+def test_scaled_chance_is_never_above_the_bound(setting):
+    """Predicates that hold for one in n people: those of a control group of a third isolate nearly as often."""
+    people = setting.records
+    question = GivenSinglingOut()
+    drawn = SimpleNamespace(records=people, others=people.take(np.arange(50)))
+    claims = Predicates([lambda frame: np.arange(len(frame)) == 0] * 30)
+    score = question.score(drawn, None, claims, None)["singling_out"]
+    assert (score.rate, score.chance, score.control_trials) == (1.0, bound(150), None)
+    whole = SimpleNamespace(records=people, others=people)
+    score = question.score(whole, None, claims, None)["singling_out"]
+    assert (score.rate, score.chance, score.control_trials) == (1.0, 1.0, 30)
+
+
+def test_chance_of_fewer_people_times_their_number_is_not_below_that_of_many():
+    """On independent tables the scaled rate is at least the rate of a whole table; errors of .01, so never by luck."""
+    rng = np.random.default_rng(0)
+    for share in (0.0005, 0.002, 0.01):
+        whole, part = ((rng.binomial(size, share, 4000) == 1).mean() for size in (300, 60))
+        assert min(bound(300), part * 300 / 60) > whole - 0.03
 
 
 @pytest.mark.thorough

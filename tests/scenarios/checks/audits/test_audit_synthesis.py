@@ -33,7 +33,7 @@ def rng(seed=0):
 
 
 def broken(defense, title):
-    """A subclass of the defense that breaks its promise in one way, under the same name."""
+    """A subclass of the defense that breaks its guarantee in one way, under the same name."""
 
     class HalfNoise(defense):
         """Spends four times the budget, so that all noise is halved."""

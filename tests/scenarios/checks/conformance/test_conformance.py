@@ -31,8 +31,8 @@ def promises_nothing_measured(method):
     """Whether the method states none of k, l and t, so that its 20 tables show only that it releases them."""
     if not issubclass(method, MicrodataDefense):
         return False
-    promised = example(method).guarantee(PEOPLE)
-    return promised.k is None and promised.l is None and promised.t is None
+    guaranteed = example(method).guarantee(PEOPLE)
+    return guaranteed.k is None and guaranteed.l is None and guaranteed.t is None
 
 
 def cases():

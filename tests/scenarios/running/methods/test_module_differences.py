@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from scenarios.running.methods.loaded_code import difference
+from scenarios.running.methods.module_changes import difference
 
 SOURCE = '''"""A module."""
 import functools

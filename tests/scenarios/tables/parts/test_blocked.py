@@ -1,4 +1,4 @@
-"""Defenses applied to random blocks of a table: what the release promises is counted in the released file."""
+"""Defenses applied to random blocks of a table: what the release guarantees is counted in the released file."""
 
 import math
 import re
@@ -61,8 +61,8 @@ def table(tmp_path_factory):
 def released(defense, folder, output, rows=100):
     with large_records(folder / "table.csv", folder / "roles.toml") as records:
         release = written_release(defense, records, output, rows=rows)
-        promised = release.guarantee()
-    return pd.read_csv(output, dtype=str, keep_default_na=False), promised, release.notes
+        guaranteed = release.guarantee()
+    return pd.read_csv(output, dtype=str, keep_default_na=False), guaranteed, release.notes
 
 
 def counted(frame, columns=("age", "town")):
@@ -98,26 +98,26 @@ KEPT = [
 @pytest.mark.parametrize(("strict", "rows"), [(True, 100), (False, 100), (False, 137), (False, 450), (False, 900)])
 def test_blocks_of_mondrian_keep_every_printed_number(table, tmp_path, strict, rows, demand, holds, words):
     defense = Mondrian(k=4, strict=strict, **demand)
-    frame, promised, _ = released(defense, table, tmp_path / "out.csv", rows=rows)
+    frame, guaranteed, _ = released(defense, table, tmp_path / "out.csv", rows=rows)
     classes = counted(frame)
     assert len(frame) == ROWS
     assert len(classes) > 5
-    assert promised.k == 4 <= min(counts.total() for counts in classes)
-    assert promised.l == demand.get("l")
-    assert words in promised.statement
+    assert guaranteed.k == 4 <= min(counts.total() for counts in classes)
+    assert guaranteed.l == demand.get("l")
+    assert words in guaranteed.statement
     assert all(map(holds, classes))
     in_memory = defense.guarantee(load_table(table / "table.csv", table / "roles.toml").records)
-    assert str(promised) == str(in_memory)
-    assert promised.statement == f"{in_memory.statement}; made in random blocks of about {rows} rows"
+    assert str(guaranteed) == str(in_memory)
+    assert guaranteed.statement == f"{in_memory.statement}; made in random blocks of about {rows} rows"
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("distance", ["equal", "ordered"])
 def test_closeness_holds_in_each_block_alone_and_is_not_promised(table, tmp_path, distance):
     defense = Mondrian(k=4, strict=False, l=2, t=0.1, distance=distance)
-    frame, promised, _ = released(defense, table, tmp_path / "out.csv")
-    assert (promised.k, promised.l, promised.t) == (4, 2, None)
-    assert promised.statement == (
+    frame, guaranteed, _ = released(defense, table, tmp_path / "out.csv")
+    assert (guaranteed.k, guaranteed.l, guaranteed.t) == (4, 2, None)
+    assert guaranteed.statement == (
         "4-anonymity, distinct 2-diversity over age, town; made in random blocks of about 100 rows, each of which "
         f"alone has 0.1-closeness with {distance} distances"
     )
@@ -137,20 +137,20 @@ def test_closeness_holds_in_each_block_alone_and_is_not_promised(table, tmp_path
 def test_blocks_of_a_pipeline_promise_nothing(table, tmp_path, rows):
     """In one table, too: a later step may undo what an earlier one guarantees."""
     steps = [Rounding(base=10, columns=["age"]), Mondrian(k=4, l=2)]
-    _, promised, _ = released(Pipeline(steps=steps), table, tmp_path / "out.csv", rows=rows)
-    assert str(promised) == "none"
-    assert promised.statement == f"none: made in random blocks of about {rows} rows, each as a table of its own"
+    _, guaranteed, _ = released(Pipeline(steps=steps), table, tmp_path / "out.csv", rows=rows)
+    assert str(guaranteed) == "none"
+    assert guaranteed.statement == f"none: made in random blocks of about {rows} rows, each as a table of its own"
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("rows", [100, 137, 450])
 def test_anatomy_releases_blocks_of_a_table_that_it_can_release(table, tmp_path, rows):
-    frame, promised, notes = released(Anatomy(l=2), table, tmp_path / "out.csv", rows=rows)
+    frame, guaranteed, notes = released(Anatomy(l=2), table, tmp_path / "out.csv", rows=rows)
     sets = frame["ill"].str.strip("{}").str.split("|")
     assert len(frame) == ROWS
     assert sets.map(len).min() == 2
-    assert promised.k is None
-    assert promised.statement == (
+    assert guaranteed.k is None
+    assert guaranteed.statement == (
         f"groups of at least 2 different values of ill, one record each; made in random blocks of about {rows} rows"
     )
     # Each set stands for as many records as it has values, so that each value has its share of them.
@@ -178,10 +178,10 @@ def test_what_no_table_of_these_values_can_have_is_refused_as_in_memory(table, t
 @pytest.mark.thorough
 def test_blocks_that_rounding_spoils_are_joined(table, tmp_path):
     # 900 records in 7 blocks: 450 is no multiple of 7, so that some blocks hold too many of one value.
-    frame, promised, notes = released(Mondrian(k=4, alpha=0.5), table, tmp_path / "out.csv", rows=129)
+    frame, guaranteed, notes = released(Mondrian(k=4, alpha=0.5), table, tmp_path / "out.csv", rows=129)
     assert len(frame) == ROWS
     assert all(2 * max(counts.values()) <= counts.total() for counts in counted(frame))
-    assert promised.k == 4
+    assert guaranteed.k == 4
     assert re.fullmatch(
         r"\d blocks did not have shares of at most 0.5 and joined another; the largest has about \d+ rows", notes[0]
     )
@@ -195,27 +195,27 @@ METHODS = {
 @pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", METHODS)
 def test_blocks_of_every_other_grouping_keep_the_least_k(table, tmp_path, name):
-    frame, promised, _ = released(getattr(defenses, name)(k=4, **METHODS[name]), table, tmp_path / "out.csv")
+    frame, guaranteed, _ = released(getattr(defenses, name)(k=4, **METHODS[name]), table, tmp_path / "out.csv")
     columns = METHODS[name].get("columns", ["age", "town"])
     assert min(counts.total() for counts in counted(frame, columns)) >= 4
-    assert promised.k == (4 if "columns" not in METHODS[name] else None)
-    assert promised.statement.startswith(f"4-anonymity over {', '.join(columns)}")
-    assert "made in random blocks of about 100 rows" in promised.statement
+    assert guaranteed.k == (4 if "columns" not in METHODS[name] else None)
+    assert guaranteed.statement.startswith(f"4-anonymity over {', '.join(columns)}")
+    assert "made in random blocks of about 100 rows" in guaranteed.statement
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("demand", [{}, {"l": 2}, {"alpha": 0.7}, {"t": 0.4}])
 def test_blocks_of_incognito_promise_what_their_suppressed_records_have(table, tmp_path, demand):
     """The three records of a rare town are suppressed; they are fewer than k in their blocks."""
-    frame, promised, _ = released(Incognito(k=4, max_suppression=0.05, **demand), table, tmp_path / "out.csv")
+    frame, guaranteed, _ = released(Incognito(k=4, max_suppression=0.05, **demand), table, tmp_path / "out.csv")
     classes = counted(frame)
-    assert promised.k <= min(counts.total() for counts in classes)
-    assert promised.k < 4
-    assert f"{promised.k}-anonymity" in promised.statement
-    assert promised.t is None
-    if promised.l:
-        assert min(map(len, classes)) >= promised.l
-    if "shares" in promised.statement:
+    assert guaranteed.k <= min(counts.total() for counts in classes)
+    assert guaranteed.k < 4
+    assert f"{guaranteed.k}-anonymity" in guaranteed.statement
+    assert guaranteed.t is None
+    if guaranteed.l:
+        assert min(map(len, classes)) >= guaranteed.l
+    if "shares" in guaranteed.statement:
         assert max(max(counts.values()) / counts.total() for counts in classes) <= 0.7
 
 
@@ -233,7 +233,7 @@ def test_a_release_is_the_same_from_any_number_of_processes(table, tmp_path, def
 
 
 class Weakened(MicrodataDefense):
-    """Promises what it does not state in words."""
+    """Guarantees what it does not state in words."""
 
     def apply(self, records, rng):
         return rowwise_release(released_frame(records, dict.fromkeys(["age", "town"], "*")), channel=None)
@@ -244,15 +244,15 @@ class Weakened(MicrodataDefense):
 
 @pytest.mark.thorough
 def test_of_another_methods_numbers_only_k_is_kept_with_a_sentence_of_its_own(table, tmp_path):
-    _, promised, _ = released(Weakened(), table, tmp_path / "out.csv")
-    assert str(promised) == "k=3"
-    assert promised.statement == "3-anonymity over age, town; made in random blocks of about 100 rows"
+    _, guaranteed, _ = released(Weakened(), table, tmp_path / "out.csv")
+    assert str(guaranteed) == "k=3"
+    assert guaranteed.statement == "3-anonymity over age, town; made in random blocks of about 100 rows"
 
 
 def test_the_guarantee_of_parts_is_the_weakest(table):
     records = load_table(table / "table.csv", table / "roles.toml").records
     parts = [Mondrian(k=k, l=2, alpha=alpha).guarantee(records) for k, alpha in ((5, 0.8), (3, 0.8), (4, 0.9))]
-    promised = guarantee_of_parts(records, parts, "made in parts")
-    assert str(promised) == "k=3, l=2"
-    assert promised.statement == "3-anonymity, distinct 2-diversity over age, town; made in parts"
+    guaranteed = guarantee_of_parts(records, parts, "made in parts")
+    assert str(guaranteed) == "k=3, l=2"
+    assert guaranteed.statement == "3-anonymity, distinct 2-diversity over age, town; made in parts"
     assert str(guarantee_of_parts(records, [*parts, Guarantee(epsilon=1.0)], "made in parts")) == "none"

@@ -1,4 +1,4 @@
-"""Mondrian part by part keeps its promises and loses hardly more than in memory."""
+"""Mondrian part by part keeps its guarantees and loses hardly more than in memory."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from numpy.random import SeedSequence
 
 from defenses import Mondrian
 from defenses.grouping.mondrian import parts
-from defenses.grouping.mondrian.top_tree import TopTree
+from defenses.grouping.mondrian.parts import TopTree
 from metrics import k_anonymity, normalized_certainty_penalty
 from metrics.classes import equivalence_classes
 from metrics.columns.cells import read_cells

@@ -212,4 +212,4 @@ def test_defend_says_what_missing_values_count_as(folder, missing):
     people.loc[:49, "ill"] = None if missing else "flu"
     people.to_csv("people.csv", index=False)
     done = call("defend", "Mondrian", "-p", "k=5", "people.csv", "--roles", "roles.toml", "-o", "k5.csv", "--seed", "1")
-    assert ("ill: what is promised counts a missing value as a value of its own" in done.stderr) == missing
+    assert ("ill: what is guaranteed counts a missing value as a value of its own" in done.stderr) == missing

@@ -1,4 +1,4 @@
-"""Promises about rows, where people have several rows."""
+"""Guarantees about rows, where people have several rows."""
 
 import numpy as np
 import pandas as pd
@@ -56,7 +56,7 @@ def test_people_are_counted_once_and_unnamed_rows_each():
 @pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
 def test_k_of_rows_is_no_k_of_people(files, tmp_path, parts):
     said = invoke("defend", "Mondrian", "-p", "k=5", *files, "-o", tmp_path / "out.csv", *parts).output
-    assert "promised of rows, not of people: k=5; " in said
+    assert "guaranteed of rows, not of people: k=5; " in said
     assert "warning: k = 5 counts rows, not people (240 rows of 60 people, up to 4 rows a person): " in said
     assert "the smallest class holds 2 people, and " in said
     said = invoke("validate", *files, *parts).output
@@ -112,15 +112,15 @@ def test_one_person_is_not_people():
 def test_epsilon_of_a_row_is_not_that_of_a_person(files, tmp_path, parts):
     method = "RetentionReplacement" if parts else "PrivateMarginals"
     said = invoke("defend", method, "-p", "epsilon=1", *files, "-o", tmp_path / "out.csv", *parts).output
-    assert "promised of rows, not of people: ε=1" in said
-    assert "is the promise for one row; a person has up to 4 rows, so epsilon is 4" in said
+    assert "guaranteed of rows, not of people: ε=1" in said
+    assert "is the guarantee for one row; a person has up to 4 rows, so epsilon is 4" in said
     assert "odds change by a factor of at most 54.6" in said
 
 
 def test_one_row_of_each_person_keeps_the_promise(files, tmp_path):
     pd.read_csv(files[0]).drop_duplicates("id").to_csv(files[0], index=False)
     said = invoke("defend", "Mondrian", "-p", "k=5", *files, "-o", tmp_path / "out.csv").output
-    assert "promised: k=5; " in said
+    assert "guaranteed: k=5; " in said
     assert "people" not in said
 
 
@@ -153,7 +153,7 @@ def test_other_promises_and_tables():
     assert guarantee_to_people(Guarantee(), rows) == []
     [words] = guarantee_to_people(Guarantee(pk=3.0), rows)
     assert words.startswith(
-        "the promise counts rows, not people (10 rows of 4 people, up to 3 rows a person); make one"
+        "the guarantee counts rows, not people (10 rows of 4 people, up to 3 rows a person); make one"
     )
     records = Microdata(pd.DataFrame({"id": ["a", "b", None], "age": [1, 2, 3]}), ("id",), ("age",), person="id")
     assert RowsOfPeople.of(records) is None
@@ -162,7 +162,7 @@ def test_other_promises_and_tables():
 def test_a_huge_epsilon_is_warned_of(files, tmp_path):
     arguments = (*files, "-o", tmp_path / "out.csv", "--force")
     said = invoke("defend", "PrivateMarginals", "-p", "epsilon=500", *arguments).output
-    assert "warning: epsilon = 500 promises next to nothing: above 7, " in said
+    assert "warning: epsilon = 500 guarantees next to nothing: above 7, " in said
     assert "next to nothing" not in invoke("defend", "PrivateMarginals", "-p", "epsilon=1", *arguments).output
 
 

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from scenarios.running.workers.isolation import Death, IsolatedWorker, Limits, T
 from scenarios.tournament.host import scoring_queue
 from scenarios.tournament.host.scoring_queue import ScoringQueue
 from scenarios.tournament.rules import scoring
+from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.scoring import score, score_shares, scoring_plan
 from scenarios.tournament.rules.settings import Phase
@@ -28,8 +30,9 @@ pytestmark = pytest.mark.waits
 
 @pytest.fixture(autouse=True)
 def without_pauses(monkeypatch):
-    """The queue looks at once when it is woken; its pause only saves work."""
+    """The queue looks at once when it is woken, and its processes let no other test go first."""
     monkeypatch.setattr(scoring_queue, "PAUSE", 0.0)
+    monkeypatch.setattr(scoring_queue, "yield_processor", os.getpid)
 
 
 @pytest.fixture
@@ -347,6 +350,30 @@ def test_a_change_scores_nothing_again(published, monkeypatch):
         admit(published.tournament, "nara", "nara_anonymized.csv", late, "ill", START + DAY + HOUR)
         assert queue.wait(PATIENCE)
         assert {one.defense for one in stored} == {"nara"}
+    finally:
+        queue.stop()
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("one_baseline")
+def test_standings_are_published_when_it_is_time_though_nothing_happens(tmp_path):
+    now = datetime.now(UTC)
+    ends = {"anonymize_until": (now - HOUR).isoformat(), "attack_until": (now + 11 * HOUR).isoformat()}
+    cup = opened(tmp_path / "cup", originals=10, candidates=20, now=now - DAY, publish_every=12 * 3600, **ends)
+    cup.hand_in("kyoto", cup.frame("kyoto"), now=now - 2 * HOUR)
+    advance(cup.tournament, now)
+    path = cup.tournament.public / "standings.csv"
+    queue = queue_of(cup)
+    queue.start()
+    try:
+        assert queue.wait(PATIENCE)
+        assert path.stat().st_mtime >= now.timestamp() - 1
+        cup.hand_in("nara", "released_row,candidate_row\n0,0\n", now=now + HOUR, name="nara_attack_kyoto.csv")
+        assert queue.wait(PATIENCE)
+        assert "nara" not in (cup.tournament.public / "matrix.csv").read_text()
+        # The last publication was before the time.
+        os.utime(path, (0, 0))
+        wait_until(lambda: "nara" in (cup.tournament.public / "matrix.csv").read_text())
     finally:
         queue.stop()
 

@@ -167,6 +167,38 @@ def test_a_folder_of_an_earlier_version_passes_and_says_so(published):
 
 
 @pytest.mark.thorough
+def test_the_hashes_of_an_older_folder_can_be_adopted_once(published):
+    folder = without_hashes(published).folder
+    done = invoke("tournament", "init", folder, "--adopt-hashes", "--originals", 7)
+    assert (done.exit_code, "give no other option" in done.output) == (2, True)
+    done = invoke("tournament", "init", folder, "--adopt-hashes")
+    assert (done.exit_code, "the hashes of 7 files are logged" in done.output) == (0, True)
+    assert "The host logged hashes of the originals" in (folder / "public" / "NOTICES.md").read_text()
+    assert "7 files of the host are as at the adoption of hashes" in verify(Tournament(folder))
+    before = Tournament(folder).log.entries()
+    done = invoke("tournament", "init", folder, "--adopt-hashes")
+    assert (done.exit_code, "recorded already" in done.output) == (2, True)
+    assert Tournament(folder).log.entries() == before
+    sort(Tournament(folder).original_path("kyoto"))
+    with pytest.raises(ValueError, match=r"kyoto_original.csv: was changed since the adoption of hashes; put it back"):
+        verify(Tournament(folder))
+    assert invoke("tournament", "score", folder, "-j", 1).exit_code == 2
+
+
+def test_hashes_are_adopted_of_older_tournaments_only(published, tmp_path):
+    done = invoke("tournament", "init", published.tournament.folder, "--adopt-hashes")
+    assert (done.exit_code, "recorded already" in done.output) == (2, True)
+    done = invoke("tournament", "init", tmp_path / "nothing", "--adopt-hashes")
+    assert (done.exit_code, "is no tournament" in done.output) == (2, True)
+    assert not (tmp_path / "nothing").exists()
+    for option in ("--teams", "--anonymize-until", "--attack-until"):
+        given = {"--teams": __file__, "--anonymize-until": "2090-01-01", "--attack-until": "2090-01-02"}
+        given.pop(option)
+        done = invoke("tournament", "init", tmp_path / "nothing", *(part for pair in given.items() for part in pair))
+        assert (done.exit_code, f"Missing option '{option}'" in done.output) == (2, True)
+
+
+@pytest.mark.thorough
 def test_a_backup_keeps_the_hashes(published, tmp_path):
     backup(published.tournament, tmp_path / "cup.tar")
     assert "7 files of the host are as at the opening" in restore(tmp_path / "cup.tar", tmp_path / "again")

@@ -20,7 +20,7 @@ def test_many_threads_write(tmp_path, monkeypatch):
         start.wait()
         try:
             with store.transaction() as database:
-                database.execute("INSERT INTO attempts VALUES (?, ?)", (b"key", number))
+                database.execute("INSERT INTO devices VALUES (?, ?, ?)", (b"key", f"team {number}", number))
                 time.sleep(0.002)
         except Exception as error:
             errors.append(error)
@@ -32,7 +32,7 @@ def test_many_threads_write(tmp_path, monkeypatch):
         thread.join()
     assert not errors
     with store.reading() as database:
-        assert database.execute("SELECT count(*) FROM attempts").fetchone() == (40,)
+        assert database.execute("SELECT count(*) FROM devices").fetchone() == (40,)
 
 
 def test_a_damaged_file_is_told_from_a_full_disk(tmp_path, monkeypatch):

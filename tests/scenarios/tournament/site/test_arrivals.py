@@ -1,5 +1,6 @@
 """A file counts by its arrival, however long its check waits, and nobody's preview holds up anybody else."""
 
+import errno
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -11,15 +12,16 @@ import pytest
 from run_tools import invoke, wait_until
 from site_tools import JSON, PASSWORD, Served, served
 from starlette.testclient import TestClient
-from tournament_tools import DAY, START
+from tournament_tools import DAY, HOUR, START
 
 from scenarios.running.workers.isolation import Limits
 from scenarios.tournament.host.archives import backup, restore, verify
-from scenarios.tournament.rules.advancing import advance
+from scenarios.tournament.host.decisions import extend, reopen
+from scenarios.tournament.rules.advancing import advance, advance_due
 from scenarios.tournament.rules.arrivals import arrivals, phase_at
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.site import jobs, workers
+from scenarios.tournament.site import deciding, jobs, workers
 from scenarios.tournament.site import site as turns
 from scenarios.tournament.site.application import served_once
 from scenarios.tournament.site.deciding import settle
@@ -132,6 +134,62 @@ def test_a_timely_file_counts_though_the_phase_closes_before_its_check(cup_site,
     assert "," in published.read_text()
     assert not arrivals(tournament)
     assert "2 accepted files" in verify(tournament)
+
+
+@pytest.fixture
+def closing_site(first_phase, tmp_path, monkeypatch):
+    """A site that closes each phase at its end."""
+    monkeypatch.setattr(deciding, "EVERY", 0.01)
+    monkeypatch.setattr(deciding, "_AGAIN", 0.01)
+    with served(first_phase, tmp_path / "cup", advances=True) as one:
+        yield one
+
+
+@pytest.mark.thorough
+def test_phases_close_at_their_ends_and_all_hear_of_it(closing_site):
+    """What arrived before the end counts, and what comes after it is late."""
+    kyoto, guest = closing_site.member("kyoto"), closing_site.visitor()
+    assert kyoto.upload("kyoto", closing_site.table("kyoto")).status_code == 200
+    closing_site.clock.now = START + DAY - timedelta(seconds=1)
+    log_in(kyoto, "kyoto")
+    assert kyoto.upload("kyoto", closing_site.table("kyoto", age="*")).status_code == 200
+    assert not numbers_of(closing_site, "advanced")
+    closing_site.clock.now = START + DAY
+    wait_until(lambda: numbers_of(closing_site, "advanced"))
+    assert kyoto.upload("kyoto", closing_site.table("kyoto")).status_code == 422
+    wait_until(lambda: "Phase attack is open" in guest.get("/").text)
+    tournament = closing_site.played.tournament
+    assert tournament.state().tables["kyoto"].number == numbers_of(closing_site)[-1]
+    notices = tournament.public / "NOTICES.md"
+    wait_until(lambda: notices.is_file() and "Phase attack is open" in notices.read_text())
+    closing_site.clock.now = START + 3 * DAY
+    wait_until(lambda: tournament.state().phase is Phase.CLOSED)
+    assert "2 accepted files" in verify(tournament)
+
+
+@pytest.mark.thorough
+def test_a_server_that_was_down_closes_all_phases_that_ended_and_no_extended_one(cup):
+    extend(cup.tournament, Phase.ATTACK, (START + 5 * DAY).isoformat(), "snow", START)
+    assert advance_due(cup.tournament, START + DAY - timedelta(seconds=1)) == []
+    assert advance_due(cup.tournament, START + 3 * DAY) == [Phase.ATTACK]
+    reopen(cup.tournament, Phase.ANONYMIZE, (START + 4 * DAY).isoformat(), "more snow", START + 3 * DAY)
+    assert advance_due(cup.tournament, START + 3 * DAY + HOUR) == []
+    assert advance_due(cup.tournament, START + 9 * DAY) == [Phase.ATTACK, Phase.CLOSED]
+    assert advance_due(cup.tournament, START + 99 * DAY) == []
+
+
+def test_a_phase_that_cannot_be_closed_is_closed_later(closing_site, monkeypatch, caplog):
+    """The server's output says why, and the site goes on."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device", "log.jsonl")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "advance_due", full)
+        closing_site.clock.now = START + DAY
+        wait_until(lambda: "the phase cannot be closed now: log.jsonl: No space left" in caplog.text)
+        assert closing_site.visitor().get("/").status_code == 200
+    wait_until(lambda: numbers_of(closing_site, "advanced"))
 
 
 def test_a_late_file_is_late_however_soon_it_is_checked(cup_site):
@@ -286,6 +344,29 @@ def test_a_preview_that_never_ends_holds_no_process_of_others():
 
     anyio.run(everything)
     assert outcomes[3].startswith("the server stops")
+
+
+def test_a_job_that_waits_when_the_server_stops_is_refused_in_words(monkeypatch):
+    """As is one in work: it must not end in an error of the server."""
+    monkeypatch.setattr(workers, "_THREADS", 1)
+    pool, held, outcomes = Workers(0, "time"), threading.Event(), []
+
+    async def note():
+        try:
+            await pool.outcome(held.wait, PATIENCE)
+        except RefusalError as error:
+            outcomes.append(str(error))
+
+    async def everything():
+        async with anyio.create_task_group() as group:
+            group.start_soon(note)
+            group.start_soon(note)
+            await anyio.sleep(0.01)
+            pool.stop()
+            held.set()
+
+    anyio.run(everything)
+    assert outcomes == ["the server stops; what has arrived is checked once it runs again"]
 
 
 @pytest.mark.thorough

@@ -74,8 +74,25 @@ def test_a_known_browser_cannot_guess_without_bound(cup_site):
     cup_site.member("kyoto")
     assert guess(osaka, "osaka", 12) == [401] * 10 + [429] * 2
     assert guess(osaka, "kyoto", 12) == [401] * 10 + [429] * 2
-    cup_site.clock.now += timedelta(minutes=16)
+    cup_site.seconds += 16 * 60
     assert log_in(osaka, "osaka") == 200
+
+
+@pytest.mark.thorough_beyond(1)
+@pytest.mark.parametrize("moved", [-timedelta(hours=2), timedelta(hours=2)])
+def test_a_clock_that_is_set_neither_locks_out_nor_forgives(cup_site, moved):
+    """Attempts and uploads are counted by a clock that nobody sets."""
+    kyoto = cup_site.member("kyoto")
+    assert guess(cup_site.visitor(), "osaka", 11)[-1] == 429
+    token = kyoto.token()
+    assert [kyoto.upload("kyoto", token=token).status_code for _ in range(31)] == [422] * 30 + [429]
+    cup_site.clock.now += moved
+    assert guess(cup_site.visitor(), "osaka", 1) == [429]
+    assert kyoto.upload("kyoto", token=token).status_code == 429
+    cup_site.seconds += 61
+    assert kyoto.upload("kyoto", token=token).status_code == 422
+    cup_site.seconds += 15 * 60
+    assert guess(cup_site.visitor(), "osaka", 1) == [401]
 
 
 @pytest.mark.thorough

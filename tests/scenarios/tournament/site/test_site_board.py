@@ -14,7 +14,7 @@ import pytest
 from site_tools import HOUR, JSON, START, TEAMS, Clock, served
 
 from scenarios.tournament.host.boards import update_boards
-from scenarios.tournament.host.decisions import give_title, reopen
+from scenarios.tournament.host.decisions import give_title, post, reopen
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.settings import Phase
@@ -65,6 +65,16 @@ def test_the_page_shows_what_the_files_hold(scored):
     assert guest.get("/boards/standings.csv").text == STANDINGS
     assert "0.225" not in page.partition('class="matrix"')[2]
     assert "0.23" in page.partition('class="matrix"')[2]
+    # Built-in attacks have short names, and the legend says which method each is.
+    assert "baseline:" not in page
+    assert page.count("built-in attack D") == 2
+    assert "D = NearestNeighbour" in page
+
+
+def test_standings_stand_above_the_messages(scored):
+    post(scored.played.tournament, "Hello, class", scored.clock())
+    page = scored.visitor().get("/").text
+    assert 0 < page.index('id="standings"') < page.index("Hello, class")
 
 
 def test_a_missing_score_is_shown_as_missing_and_ranks_last(scored):

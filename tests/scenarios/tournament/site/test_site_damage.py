@@ -6,7 +6,7 @@ import sqlite3
 from datetime import timedelta
 
 import pytest
-from site_tools import JSON
+from site_tools import JSON, PASSWORD
 
 from scenarios.tournament.rules.log import Log
 from scenarios.tournament.site.account_store import AccountStore
@@ -175,6 +175,22 @@ def test_a_database_that_cannot_be_written_is_said_and_pages_are_shown(cup_site,
     error.sqlite_errorcode = sqlite3.SQLITE_READONLY
     monkeypatch.setattr(AccountStore, "transaction", raising(error))
     assert kyoto.get("/team/kyoto").status_code == 200
-    answer = guest.post("/log-in", {"name": "kyoto", "password": "x"}, page="/log-in", headers=JSON)
+    answer = guest.post("/log-in", {"name": "kyoto", "password": PASSWORD}, page="/log-in", headers=JSON)
     assert answer.status_code == 503
     assert "the host must permit it" in answer.json()["error"]
+
+
+def test_a_full_disk_is_no_good_health(cup_site, monkeypatch):
+    """Before the disk is full as well as when nothing can be written; a supervisor learns no paths."""
+    guest = cup_site.visitor()
+    assert guest.get("/health").json() == {"phase": "anonymize"}
+    usage = shutil.disk_usage(cup_site.folder)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=(32 << 20) - 1))
+    answer = guest.get("/health", headers=JSON)
+    assert (answer.status_code, "no room left" in answer.json()["error"]) == (503, True)
+    assert str(cup_site.folder) not in answer.text
+    monkeypatch.undo()
+    assert guest.get("/health").status_code == 200
+    cup_site.site.uploads.rmdir()
+    cup_site.site.uploads.write_text("")
+    assert guest.get("/health").status_code == 503

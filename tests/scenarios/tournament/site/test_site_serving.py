@@ -1,5 +1,7 @@
 """Starting the server, and inviting by command."""
 
+import errno
+import os
 import re
 import shutil
 import signal
@@ -19,6 +21,7 @@ from site_tools import PASSWORD, Served, Visitor
 from scenarios.commands import tournament_site
 from scenarios.commands.cli import cli
 from scenarios.commands.tournament import tournament
+from scenarios.tournament.site import application
 from scenarios.tournament.site.account_store import LIFETIME, remember_address, served_address
 from scenarios.tournament.site.application import check_exposure, is_loopback, parsed_address, served_once
 
@@ -93,6 +96,42 @@ def test_one_server_serves_a_tournament(folder, tmp_path, monkeypatch):
     assert "serving" not in result.output
 
 
+@pytest.mark.parametrize(("options", "expected"), [((), True), (("--no-advance",), False)])
+def test_a_server_closes_phases_unless_told_otherwise(folder, monkeypatch, options, expected):
+    given = {}
+    monkeypatch.setattr(tournament_site, "start_server", lambda: None)
+    monkeypatch.setattr(application, "serve", lambda *_, **named: given.update(named))
+    assert run("serve", folder, "--scoring-jobs", "0", *options).exit_code == 0
+    assert given["advances"] is expected
+
+
+def test_a_folder_that_was_restored_under_a_running_server_is_not_served_twice(folder, monkeypatch):
+    """The lock in the folder goes with it; the one beside it stays until the server ends."""
+    with served_once(folder):
+        shutil.copytree(folder, folder.with_name("backup"))
+        folder.rename(folder.with_name("broken"))
+        folder.with_name("backup").rename(folder)
+        with pytest.raises(ValueError, match="served already"), served_once(folder):
+            pass
+        # Another tournament in the same place is none of it.
+        with served_once(shutil.copytree(folder, folder.with_name("other"))):
+            pass
+    assert [one.name for one in folder.parent.iterdir() if one.name.startswith(".")] == []
+    with served_once(folder):
+        pass
+    # Who may not write beside the folder still has the lock in it.
+    real = os.open
+
+    def forbidden(path, *given, **named):
+        if Path(path).parent == folder.parent:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return real(path, *given, **named)
+
+    monkeypatch.setattr(os, "open", forbidden)
+    with served_once(folder), pytest.raises(ValueError, match="served already"), served_once(folder):
+        pass
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_a_stopped_server_ends_in_order(folder, number, code):
@@ -136,8 +175,10 @@ def test_a_killed_server_leaves_no_process_and_the_next_one_no_files(attack_phas
         process.kill()
         process.wait()
     wait_until(lambda: not running(started))
-    (sockets,) = map(Path, lock.read_text().split())
+    sockets = Path(lock.read_text().partition(" ")[2])
     assert sockets.is_dir()
+    with served_once(shutil.copytree(folder, tmp_path / "copy")):
+        assert sockets.is_dir(), "a copy of the lock names the folder of a server that may still run"
     with served_once(folder):
         assert not sockets.exists()
     assert lock.read_text() == ""

@@ -1,4 +1,4 @@
-"""What objects held before foreign code ran, to say what it has changed in them."""
+"""What objects held before a method ran, to say what it has changed in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from defenses.base import Hierarchy
 Change = Callable[[], str | None]
 
 
-class Untouched:
+class Snapshot:
     """Remembers the content of objects that several methods share.
 
     It looks into tables, arrays, mappings, sequences, dataclasses, hierarchies and models with ``get_params``. What
@@ -31,7 +31,7 @@ class Untouched:
     >>> import pandas as pd
     >>> from defenses import Microdata
     >>> records = Microdata(pd.DataFrame({"age": [34, 52]}))
-    >>> before = Untouched(records=records)
+    >>> before = Snapshot(records=records)
     >>> before.change()
     >>> records.frame["age"] = 40
     >>> before.change()

@@ -1,11 +1,11 @@
-"""Promises stored beside results."""
+"""Guarantees stored beside results."""
 
 from dataclasses import replace
 
 import pytest
 
-from leaderboard import Result, Store, stored_promises
-from leaderboard.results.promises import promise_document, promise_name
+from leaderboard import Result, Store, stored_guarantees
+from leaderboard.results.guarantees import guarantee_document, guarantee_name
 
 ROLES = {"quasi_identifiers": ["age"], "left_out": ["note"]}
 RELEASE = Result(
@@ -13,39 +13,39 @@ RELEASE = Result(
 )
 
 
-def store_with(tmp_path, *promised):
+def store_with(tmp_path, *guaranteed):
     store = Store(tmp_path / "results.db")
-    documents = {promise_name(parts): promise_document(text, ["age"], ROLES) for parts, text in promised}
+    documents = {guarantee_name(parts): guarantee_document(text, ["age"], ROLES) for parts, text in guaranteed}
     store.add([RELEASE], documents)
     return store
 
 
 def test_promises_come_back_with_the_roles_of_columns(tmp_path):
     with store_with(tmp_path, (RELEASE.parts, "5-anonymity over age")) as store:
-        [promise] = stored_promises(store, store.results())
-    assert (promise.statement, promise.guarantee, promise.released) == ("5-anonymity over age", "k=5", ("age",))
-    assert promise.roles["left_out"] == ("note",)
-    assert promise.roles["sensitive"] == ()
+        [guarantee] = stored_guarantees(store, store.results())
+    assert (guarantee.statement, guarantee.guarantee, guarantee.released) == ("5-anonymity over age", "k=5", ("age",))
+    assert guarantee.roles["left_out"] == ("note",)
+    assert guarantee.roles["sensitive"] == ()
 
 
 def test_the_newest_release_counts(tmp_path):
     newer = replace(RELEASE, key="2" * 64, parts="b" * 64, play=1)
     with store_with(tmp_path, (RELEASE.parts, "before"), (newer.parts, "after")) as store:
         store.add([newer])
-        assert [promise.statement for promise in stored_promises(store, store.results())] == ["after"]
+        assert [guarantee.statement for guarantee in stored_guarantees(store, store.results())] == ["after"]
 
 
 def test_results_without_a_stored_promise_have_none(tmp_path):
     with store_with(tmp_path, ("c" * 64, "of another release")) as store:
         trial = replace(RELEASE, key="3" * 64, attack="Greedy", parts="c" * 64)
-        assert stored_promises(store, [*store.results(), trial]) == []
+        assert stored_guarantees(store, [*store.results(), trial]) == []
 
 
 def test_a_damaged_promise_is_named(tmp_path):
     with Store(tmp_path / "results.db") as store:
-        store.add([RELEASE], {promise_name(RELEASE.parts): "[1]"})
-        with pytest.raises(ValueError, match="promise of Mondrian is damaged"):
-            stored_promises(store, store.results())
+        store.add([RELEASE], {guarantee_name(RELEASE.parts): "[1]"})
+        with pytest.raises(ValueError, match="guarantee of Mondrian is damaged"):
+            stored_guarantees(store, store.results())
 
 
 def test_only_named_documents_are_read(tmp_path):

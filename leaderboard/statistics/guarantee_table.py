@@ -1,4 +1,4 @@
-"""What the promises on a board cover: one row for each statement, with the defenses that it holds for."""
+"""What the guarantees on a board cover: one row for each statement, with the defenses that it holds for."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from leaderboard.pages.report import Table, report_to_terminal, table_sections
-from leaderboard.pages.tables import text_table
-from leaderboard.results.promises import ROLES, Promise
-from leaderboard.results.result import canonical, grouped_by, label
+from leaderboard.pages import Table, report_to_terminal, table_sections, text_table
+from leaderboard.results import ROLES, StatedGuarantee, canonical, grouped_by, label
 
-TITLE = "What the promises cover"
-COLUMNS = ("promise", "what it covers, or why there is none", "defenses")
+TITLE = "What the guarantees cover"
+COLUMNS = ("guarantee", "what it covers, or why there is none", "defenses")
 NONE = "none"
 NO_GUARANTEE = "the method gives no guarantee"
 FEW = 3
@@ -33,16 +31,16 @@ _DEFAULT = "null"
 _LETTERS = {"-anonymity": "k", "-diversity": "l", "-closeness": "t"}
 
 
-def promise_tables(promises: Sequence[Promise]) -> dict[str, list[Table]]:
-    """Tables of what promises cover, by scenario; none for a scenario whose defenses say nothing.
+def guarantee_tables(guarantees: Sequence[StatedGuarantee]) -> dict[str, list[Table]]:
+    """Tables of what guarantees cover, by scenario; none for a scenario whose defenses say nothing.
 
     Settings share a row if their statements differ in numbers only. A list of all quasi-identifiers, or of all released
     columns, is shown by its length if it is long. The note below the table names the columns by role.
 
     Parameters
     ----------
-    promises : sequence of Promise
-        Promises of the settings on a board, in any order.
+    guarantees : sequence of StatedGuarantee
+        Guarantees of the settings on a board, in any order.
 
     Returns
     -------
@@ -51,10 +49,10 @@ def promise_tables(promises: Sequence[Promise]) -> dict[str, list[Table]]:
 
     Examples
     --------
-    >>> from leaderboard.results.promises import Promise
+    >>> from leaderboard.results.guarantees import StatedGuarantee
     >>> roles = {"quasi_identifiers": ("age", "city", "job"), "left_out": ("note",)}
-    >>> promises = [
-    ...     Promise(
+    >>> guarantees = [
+    ...     StatedGuarantee(
     ...         scenario="mine",
     ...         defense="Mondrian",
     ...         parameters={"k": k},
@@ -64,78 +62,78 @@ def promise_tables(promises: Sequence[Promise]) -> dict[str, list[Table]]:
     ...     )
     ...     for k in (2, 5)
     ... ]
-    >>> [table] = promise_tables(promises)["mine"]
+    >>> [table] = guarantee_tables(guarantees)["mine"]
     >>> table.rows
     [('k', 'k-anonymity over the 3 quasi-identifiers', 'Mondrian')]
     >>> table.note
     'Quasi-identifiers: age, city, job. Without a role, in no release: note.'
     """
-    grouped: dict[str, dict[str, list[Promise]]] = defaultdict(lambda: defaultdict(list))
-    for promise in sorted(promises, key=lambda one: one.setting):
-        roles = canonical([promise.released, dict(promise.roles)])
-        grouped[promise.scenario][roles].append(promise)
+    grouped: dict[str, dict[str, list[StatedGuarantee]]] = defaultdict(lambda: defaultdict(list))
+    for guarantee in sorted(guarantees, key=lambda one: one.setting):
+        roles = canonical([guarantee.released, dict(guarantee.roles)])
+        grouped[guarantee.scenario][roles].append(guarantee)
     return {
         scenario: [_table(group) for _, group in sorted(by_roles.items())]
         for scenario, by_roles in sorted(grouped.items())
-        if any(promise.statement for group in by_roles.values() for promise in group)
+        if any(guarantee.statement for group in by_roles.values() for guarantee in group)
     }
 
 
-def promises_to_terminal(promises: Sequence[Promise], width: int = 120) -> str:
-    """What promises cover as plain text of at most `width` characters a line; empty if nothing is known."""
-    return report_to_terminal(table_sections(promise_tables(promises)), width)
+def guarantees_to_terminal(guarantees: Sequence[StatedGuarantee], width: int = 120) -> str:
+    """What guarantees cover as plain text of at most `width` characters a line; empty if nothing is known."""
+    return report_to_terminal(table_sections(guarantee_tables(guarantees)), width)
 
 
-def promises_to_markdown(promises: Sequence[Promise]) -> str:
-    """What promises cover as Markdown; empty if nothing is known."""
+def guarantees_to_markdown(guarantees: Sequence[StatedGuarantee]) -> str:
+    """What guarantees cover as Markdown; empty if nothing is known."""
     return "\n".join(
         f"### {scenario}: {table.title}\n\n{text_table(table.columns, table.texts(), None, 'pipe')}\n\n{table.note}\n"
-        for scenario, tables in promise_tables(promises).items()
+        for scenario, tables in guarantee_tables(guarantees).items()
         for table in tables
     )
 
 
-def _table(promises: Sequence[Promise]) -> Table:
-    """Table of the promises of one scenario with the same roles."""
-    first = promises[0]
+def _table(guarantees: Sequence[StatedGuarantee]) -> Table:
+    """Table of the guarantees of one scenario with the same roles."""
+    first = guarantees[0]
     protected = {number for name in _all_columns(first) for number in _NUMBER.findall(name)}
 
-    def likeness(promise: Promise) -> tuple[bool, str]:
-        wording = _NUMBER.sub(lambda match: match[0] if match[0] in protected else "\0", _text(promise))
-        return not _symbols(promise), wording
+    def likeness(one: StatedGuarantee) -> tuple[bool, str]:
+        wording = _NUMBER.sub(lambda match: match[0] if match[0] in protected else "\0", _text(one))
+        return not _symbols(one), wording
 
-    groups = grouped_by(promises, likeness)
+    groups = grouped_by(guarantees, likeness)
     of_family: dict[str, list[tuple[bool, str]]] = defaultdict(list)
     for key, group in groups.items():
-        for family in dict.fromkeys(promise.defense for promise in group):
+        for family in dict.fromkeys(one.defense for one in group):
             of_family[family].append(key)
     rows: list[tuple[str, str, str]] = []
     for key, group in groups.items():
         names = [
             _names(
-                [promise for promise in group if promise.defense == family],
-                [promise for other in keys if other != key for promise in groups[other] if promise.defense == family],
+                [one for one in group if one.defense == family],
+                [one for other in keys if other != key for one in groups[other] if one.defense == family],
             )
             for family, keys in of_family.items()
             if key in keys
         ]
-        rows.append((_guarantee(group), _merged([_text(promise) for promise in group], protected), ", ".join(names)))
+        rows.append((_guarantee(group), _merged([_text(one) for one in group], protected), ", ".join(names)))
     rows.sort(key=_order)
     return Table(TITLE, COLUMNS, rows, note=_roles_note(first.roles))
 
 
-def _text(promise: Promise) -> str:
-    """Statement of a promise, in which long lists of columns are numbers."""
-    if not promise.statement:
-        return "the defense does not say" if _symbols(promise) else NO_GUARANTEE
-    text = promise.statement.removeprefix("none: ")
+def _text(guarantee: StatedGuarantee) -> str:
+    """Statement of a guarantee, in which long lists of columns are numbers."""
+    if not guarantee.statement:
+        return "the defense does not say" if _symbols(guarantee) else NO_GUARANTEE
+    text = guarantee.statement.removeprefix("none: ")
     lists = [
-        (promise.released, "released columns"),
-        (promise.roles.get("quasi_identifiers", ()), "quasi-identifiers"),
+        (guarantee.released, "released columns"),
+        (guarantee.roles.get("quasi_identifiers", ()), "quasi-identifiers"),
     ]
     # The longer list first, since it may begin with the other one; of equal lists, the quasi-identifiers.
     for columns, what in sorted(lists, key=lambda entry: (-len(entry[0]), entry[1])):
-        if len(columns) >= FEW and _unmistakable(columns, _all_columns(promise)):
+        if len(columns) >= FEW and _unmistakable(columns, _all_columns(guarantee)):
             joined = ", ".join(columns)
             words = f"the {len(columns)} {what}"
             text = text.replace(f"the columns {joined}", words).replace(joined, words)
@@ -150,22 +148,22 @@ def _unmistakable(columns: Sequence[str], everything: Collection[str]) -> bool:
     )
 
 
-def _all_columns(promise: Promise) -> list[str]:
-    return [*promise.released, *(name for role in ROLES for name in promise.roles.get(role, ()))]
+def _all_columns(guarantee: StatedGuarantee) -> list[str]:
+    return [*guarantee.released, *(name for role in ROLES for name in guarantee.roles.get(role, ()))]
 
 
-def _symbols(promise: Promise) -> list[str]:
-    """Symbols of what is promised; empty if nothing is."""
-    text = "" if promise.guarantee == NONE else promise.guarantee
+def _symbols(stated: StatedGuarantee) -> list[str]:
+    """Symbols of what is guaranteed; empty if nothing is."""
+    text = "" if stated.guarantee == NONE else stated.guarantee
     return [part.partition("=")[0] for part in text.split(", ") if part]
 
 
-def _guarantee(group: Sequence[Promise]) -> str:
+def _guarantee(group: Sequence[StatedGuarantee]) -> str:
     """The guarantee that all settings of a group share, or its symbols."""
-    texts = {promise.guarantee or NONE for promise in group}
+    texts = {stated.guarantee or NONE for stated in group}
     if len(texts) == 1:
         return texts.pop()
-    symbols = {symbol for promise in group for symbol in _symbols(promise)}
+    symbols = {symbol for guarantee in group for symbol in _symbols(guarantee)}
     return ", ".join(sorted(symbols, key=_place))
 
 
@@ -187,12 +185,12 @@ def _merged(texts: Sequence[str], protected: Collection[str]) -> str:
     return _NUMBER.sub(merged, texts[0])
 
 
-def _names(own: Sequence[Promise], others: Sequence[Promise]) -> str:
+def _names(own: Sequence[StatedGuarantee], others: Sequence[StatedGuarantee]) -> str:
     """Name of a family, with a parameter that tells its settings of this row from those of other rows."""
     family = own[0].defense
     if not others:
         return family
-    names = {name for promise in (*own, *others) for name in promise.parameters}
+    names = {name for guarantee in (*own, *others) for name in guarantee.parameters}
     telling = [name for name in names if not _values(own, name) & _values(others, name)]
     # One such parameter suffices: one that all these settings name, and with few values.
     best = (
@@ -207,8 +205,8 @@ def _names(own: Sequence[Promise], others: Sequence[Promise]) -> str:
     return f"{family} {words}"
 
 
-def _values(promises: Sequence[Promise], parameter: str) -> set[str]:
-    return {canonical(promise.parameters.get(parameter)) for promise in promises}
+def _values(guarantees: Sequence[StatedGuarantee], parameter: str) -> set[str]:
+    return {canonical(guarantee.parameters.get(parameter)) for guarantee in guarantees}
 
 
 def _roles_note(roles: Mapping[str, Sequence[str]]) -> str:
@@ -217,9 +215,9 @@ def _roles_note(roles: Mapping[str, Sequence[str]]) -> str:
 
 
 def _order(row: tuple[str, str, str]) -> tuple[int, bool, str, str]:
-    """Promises by their first symbol, then those who promise nothing, and last those who do not say why."""
-    promise, text, names = row
-    return _place(promise.partition("=")[0].partition(",")[0]), text == NO_GUARANTEE, text, names
+    """Guarantees by their first symbol, then those who guarantee nothing, and last those who do not say why."""
+    guarantee, text, names = row
+    return _place(guarantee.partition("=")[0].partition(",")[0]), text == NO_GUARANTEE, text, names
 
 
 def _place(symbol: str) -> int:

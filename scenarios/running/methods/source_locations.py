@@ -13,13 +13,12 @@ from typing import Any
 
 from metrics.columns import one_line
 from metrics.columns.printable import printable
+from scenarios.running.methods.former_modules import PACKAGES
 
 # The line of a user's own code that an exception comes from.
 
 _ROOT = Path(__file__).parents[3]
-# Packages of this project, which count even if they are installed.
-PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
-_OWN = (*(str(_ROOT / package) for package in PACKAGES), str(_ROOT / "tokumei.py"))
+_PROJECT = (*(str(_ROOT / package) for package in PACKAGES), str(_ROOT / "tokumei.py"))
 _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
@@ -30,10 +29,10 @@ def complaint(error: BaseException) -> str:
     """
     if os.environ.get("TOKUMEI_TRACEBACK"):
         traceback.print_exception(error, file=sys.stderr)
-    return f"{one_line(error)}{foreign_place(error)}"
+    return f"{one_line(error)}{user_code_location(error)}"
 
 
-def foreign_place(error: BaseException) -> str:
+def user_code_location(error: BaseException) -> str:
     """File and line of the innermost frame in code that is neither the project's nor installed.
 
     Parameters
@@ -51,12 +50,12 @@ def foreign_place(error: BaseException) -> str:
     >>> try:
     ...     {}["age"]
     ... except KeyError as error:
-    ...     foreign_place(error)
+    ...     user_code_location(error)
     ''
     """
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if _is_foreign(frame.filename):
-            return _place(frame.filename, frame.lineno)
+        if _is_user_code(frame.filename):
+            return _location(frame.filename, frame.lineno)
     return ""
 
 
@@ -65,12 +64,12 @@ def is_installed(file: str) -> bool:
     return bool({"site-packages", "dist-packages"} & set(Path(file).parts)) or file.startswith(_INSTALLED)
 
 
-def _is_foreign(file: str) -> bool:
+def _is_user_code(file: str) -> bool:
     """Whether a file is neither the project's nor installed."""
-    return not is_installed(file) and not file.startswith(("<", *_OWN))
+    return not is_installed(file) and not file.startswith(("<", *_PROJECT))
 
 
-def _place(file: str, line: int | None) -> str:
+def _location(file: str, line: int | None) -> str:
     return printable(f" ({Path(file).name}, line {line})")
 
 
@@ -96,4 +95,4 @@ def defined_at(thing: type[Any] | Callable[..., Any]) -> str:
         file, line = inspect.getsourcefile(thing), inspect.getsourcelines(thing)[1]
     except (OSError, TypeError):
         return ""
-    return _place(file, line) if file else ""
+    return _location(file, line) if file else ""

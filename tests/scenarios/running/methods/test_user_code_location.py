@@ -6,7 +6,7 @@ import pytest
 from bank_tools import few_customers
 from run_tools import invoke
 
-from scenarios.running.methods.code_places import foreign_place
+from scenarios.running.methods.source_locations import user_code_location
 from scenarios.running.workers.failure import reason_of
 
 CODE = '''from defenses import MicrodataDefense
@@ -43,7 +43,7 @@ def test_the_line_is_the_users_not_that_of_a_library(module):
     from scenarios import load
 
     error = caught(Wrong().apply, load("bank").records, None)
-    assert foreign_place(error) == " (wrong_code.py, line 8)"
+    assert user_code_location(error) == " (wrong_code.py, line 8)"
     assert reason_of(error).partition("\n")[0] == "KeyError: 'aeg' (wrong_code.py, line 8)"
 
 
@@ -69,7 +69,7 @@ def test_our_own_errors_name_no_line(module):
 
     error = caught(load, "no such data set")
     # The frame of this test is the only one of foreign code.
-    assert "test_foreign_code.py" in foreign_place(error)
+    assert "test_user_code_location.py" in user_code_location(error)
     assert invoke("info", "Mondrain").output.count("line") == 0
 
 

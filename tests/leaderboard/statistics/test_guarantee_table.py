@@ -1,18 +1,18 @@
-"""What promises cover: one row for each statement, with the defenses that it holds for."""
+"""What guarantees cover: one row for each statement, with the defenses that it holds for."""
 
 from dataclasses import replace
 
 import pytest
 
-from leaderboard import Promise, promise_tables, promises_to_markdown, promises_to_terminal
+from leaderboard import StatedGuarantee, guarantee_tables, guarantees_to_markdown, guarantees_to_terminal
 
 ROLES = {"quasi_identifiers": ("age", "city", "job"), "sensitive": ("illness",), "left_out": ("note",)}
 RELEASED = ("age", "city", "job", "illness")
 
 
-def promise(defense="Mondrian", guarantee="k=5", statement="5-anonymity over age, city, job", roles=ROLES, **given):
+def guarantee(defense="Mondrian", guarantee="k=5", statement="5-anonymity over age, city, job", roles=ROLES, **given):
     released = (*roles["quasi_identifiers"], *roles.get("sensitive", ()))
-    return Promise(
+    return StatedGuarantee(
         scenario="mine",
         defense=defense,
         parameters=given,
@@ -23,21 +23,22 @@ def promise(defense="Mondrian", guarantee="k=5", statement="5-anonymity over age
     )
 
 
-def rows(*promises):
-    [table] = promise_tables(promises)["mine"]
+def rows(*guarantees):
+    [table] = guarantee_tables(guarantees)["mine"]
     return table.rows
 
 
 def test_defenses_with_one_statement_share_a_row():
-    others = [promise("Microaggregation"), promise("Incognito")]
+    others = [guarantee("Microaggregation"), guarantee("Incognito")]
     text = "5-anonymity over the 3 quasi-identifiers"
-    assert rows(promise(), *others) == [("k=5", text, "Incognito, Microaggregation, Mondrian")]
+    assert rows(guarantee(), *others) == [("k=5", text, "Incognito, Microaggregation, Mondrian")]
 
 
 def test_settings_that_differ_in_numbers_share_a_row():
-    strengths = [promise(guarantee=f"k={k}", statement=f"{k}-anonymity over age, city, job", k=k) for k in (2, 10)]
+    strengths = [guarantee(guarantee=f"k={k}", statement=f"{k}-anonymity over age, city, job", k=k) for k in (2, 10)]
     noise = [
-        promise("Noisy", f"ε={budget}", f"1 for the matrix and {budget} for age", epsilon=budget) for budget in (4, 20)
+        guarantee("Noisy", f"ε={budget}", f"1 for the matrix and {budget} for age", epsilon=budget)
+        for budget in (4, 20)
     ]
     assert rows(*strengths, *noise) == [
         ("k", "k-anonymity over the 3 quasi-identifiers", "Mondrian"),
@@ -48,7 +49,7 @@ def test_settings_that_differ_in_numbers_share_a_row():
 def test_numbers_in_column_names_never_become_a_range():
     roles = {"quasi_identifiers": ("Q 1", "Q 2", "Q 3")}
     own = [
-        promise("Suppress", "none", f"5-anonymity over {name} only", roles, columns=[name]) for name in ("Q 1", "Q 2")
+        guarantee("Suppress", "none", f"5-anonymity over {name} only", roles, columns=[name]) for name in ("Q 1", "Q 2")
     ]
     assert [row[1:] for row in rows(*own)] == [
         ("5-anonymity over Q 1 only", "Suppress columns=Q 1"),
@@ -57,21 +58,21 @@ def test_numbers_in_column_names_never_become_a_range():
 
 
 def test_a_reason_stands_without_its_mark_and_silence_comes_last():
-    noise = promise("AdditiveNoise", "none", "none: the noise is scaled by the records")
-    silent = promise("Shuffle", "none", "")
-    unsaid = promise("Mine", "k=3", "")
-    assert rows(silent, noise, unsaid, promise()) == [
+    noise = guarantee("AdditiveNoise", "none", "none: the noise is scaled by the records")
+    silent = guarantee("Shuffle", "none", "")
+    unsaid = guarantee("Mine", "k=3", "")
+    assert rows(silent, noise, unsaid, guarantee()) == [
         ("k=5", "5-anonymity over the 3 quasi-identifiers", "Mondrian"),
         ("k=3", "the defense does not say", "Mine"),
         ("none", "the noise is scaled by the records", "AdditiveNoise"),
         ("none", "the method gives no guarantee", "Shuffle"),
     ]
-    assert promise_tables([silent]) == {}
-    assert promises_to_terminal([silent]) == promises_to_markdown([]) == ""
+    assert guarantee_tables([silent]) == {}
+    assert guarantees_to_terminal([silent]) == guarantees_to_markdown([]) == ""
 
 
 def test_a_promise_and_its_lack_never_share_a_row():
-    assert [row[0] for row in rows(promise(k=5), promise(guarantee="none", k=4))] == ["k=5", "none"]
+    assert [row[0] for row in rows(guarantee(k=5), guarantee(guarantee="none", k=4))] == ["k=5", "none"]
 
 
 @pytest.mark.parametrize(
@@ -86,17 +87,17 @@ def test_a_promise_and_its_lack_never_share_a_row():
 def test_a_list_that_might_mean_other_columns_stays_as_it_is(columns, left_out):
     statement = f"5-anonymity over {', '.join(columns)}"
     roles = {"quasi_identifiers": columns, "left_out": (left_out,)}
-    assert rows(promise(statement=statement, roles=roles))[0][1] == statement
+    assert rows(guarantee(statement=statement, roles=roles))[0][1] == statement
 
 
 def test_all_released_columns_are_not_called_quasi_identifiers():
     text = f"local, of the columns {', '.join(RELEASED)} together"
-    assert rows(promise(statement=text))[0][1] == "local, of the 4 released columns together"
+    assert rows(guarantee(statement=text))[0][1] == "local, of the 4 released columns together"
 
 
 def test_a_family_in_several_rows_names_the_parameters_that_tell_them_apart():
     own = [
-        promise(statement=f"5-anonymity, over {way}", k=k, way=way, seed=1) for way in ("age", "job") for k in (5, 6)
+        guarantee(statement=f"5-anonymity, over {way}", k=k, way=way, seed=1) for way in ("age", "job") for k in (5, 6)
     ]
     assert [row[2] for row in rows(*own)] == ["Mondrian way=age", "Mondrian way=job"]
     default = [replace(one, parameters={"k": one.parameters["k"], "seed": 1}) for one in own[:2]]
@@ -104,15 +105,15 @@ def test_a_family_in_several_rows_names_the_parameters_that_tell_them_apart():
 
 
 def test_columns_are_named_by_role_and_none_is_lacking():
-    [table] = promise_tables([promise()])["mine"]
+    [table] = guarantee_tables([guarantee()])["mine"]
     assert table.note == "Quasi-identifiers: age, city, job. Sensitive: illness. Without a role, in no release: note."
-    other = promise("Other", roles={**ROLES, "left_out": (), "unprotected": ("note",)})
-    notes = [table.note for table in promise_tables([promise(), other])["mine"]]
+    other = guarantee("Other", roles={**ROLES, "left_out": (), "unprotected": ("note",)})
+    notes = [table.note for table in guarantee_tables([guarantee(), other])["mine"]]
     assert sorted("Unprotected: note." in note for note in notes) == [False, True]
 
 
 def test_text_fits_the_terminal_and_escapes_markdown():
     statement = "5-anonymity over a|b, " + ", ".join(f"column_{index}" for index in range(60))
-    text = promises_to_terminal([promise(statement=statement)], width=100)
+    text = guarantees_to_terminal([guarantee(statement=statement)], width=100)
     assert max(map(len, text.splitlines())) <= 100
-    assert r"a\|b" in promises_to_markdown([promise(statement=statement)])
+    assert r"a\|b" in guarantees_to_markdown([guarantee(statement=statement)])

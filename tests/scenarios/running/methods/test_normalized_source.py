@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenarios.running.methods.fingerprint import code_text
+from scenarios.running.methods.fingerprint import normalized_source
 
 CODE = '''
 """A module."""
@@ -47,7 +47,7 @@ def text():
 )
 def test_words_are_left_out(old, new):
     assert old in CODE
-    assert code_text(CODE.replace(old, new)) == code_text(CODE)
+    assert normalized_source(CODE.replace(old, new)) == normalized_source(CODE)
 
 
 @pytest.mark.parametrize(
@@ -65,12 +65,12 @@ def test_words_are_left_out(old, new):
 )
 def test_code_and_texts_in_it_stay(old, new):
     assert old in CODE
-    assert code_text(CODE.replace(old, new)) != code_text(CODE)
+    assert normalized_source(CODE.replace(old, new)) != normalized_source(CODE)
 
 
 def test_the_code_runs_alike():
     spaces = [{}, {}]
-    for space, source in zip(spaces, (CODE, code_text(CODE)), strict=True):
+    for space, source in zip(spaces, (CODE, normalized_source(CODE)), strict=True):
         exec(source, space)
     assert spaces[0]["text"]() == spaces[1]["text"]() == "\n# not a comment\n\n"
     assert spaces[0]["LIMIT"] == spaces[1]["LIMIT"]

@@ -125,11 +125,11 @@ def test_an_object_from_before_a_reload_is_refused(session):
 @pytest.mark.thorough
 def test_changed_code_of_the_project_asks_for_a_new_start(session, monkeypatch):
     session.run()
-    from scenarios.running.methods import loaded_code
+    from scenarios.running.methods import module_changes
 
     name = "attacks.linkage.nearest_neighbour"
-    spec, _ = loaded_code._first_seen[name]
-    monkeypatch.setitem(loaded_code._first_seen, name, (spec, "other code"))
+    spec, _ = module_changes._first_seen[name]
+    monkeypatch.setitem(module_changes._first_seen, name, (spec, "other code"))
     with pytest.raises(ValueError, match=rf"nearest_neighbour\.py changed after {name} was loaded; start Python anew"):
         session.run()
 

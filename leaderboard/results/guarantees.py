@@ -1,4 +1,4 @@
-"""Promises of defenses beside their results: what each refers to, and the roles of the columns."""
+"""Guarantees of defenses beside their results: what each refers to, and the roles of the columns."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ ROLES = ("quasi_identifiers", "sensitive", "unprotected", "identifiers", "left_o
 
 
 @dataclass(frozen=True, kw_only=True)
-class Promise:
-    """What one setting of a defense promises, and which columns it is about.
+class StatedGuarantee:
+    """What one setting of a defense guarantees, and which columns it is about.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Promise:
     parameters : dict
         Parameters of the defense.
     guarantee : str
-        The guarantee in symbols, such as ``k=5``; ``none`` or empty if nothing is promised.
+        The guarantee in symbols, such as ``k=5``; ``none`` or empty if nothing is guaranteed.
     statement : str
         What the guarantee refers to, or why there is none; empty if the defense does not say.
     released : tuple of str
@@ -48,13 +48,13 @@ class Promise:
         return self.scenario, self.defense, canonical(self.parameters)
 
 
-def promise_name(parts: str) -> str:
-    """Name of the document that holds the promise of a release, from the hash of the release's parts."""
+def guarantee_name(parts: str) -> str:
+    """Name of the document that holds the guarantee of a release, from the hash of the release's parts."""
     return hashlib.sha256(f"promise of {parts}".encode()).hexdigest()
 
 
-def promise_document(statement: str, released: Sequence[str], roles: Mapping[str, Sequence[str]]) -> str:
-    """JSON of a promise to store as a document."""
+def guarantee_document(statement: str, released: Sequence[str], roles: Mapping[str, Sequence[str]]) -> str:
+    """JSON of a guarantee to store as a document."""
     return canonical(
         {
             "statement": statement,
@@ -64,20 +64,20 @@ def promise_document(statement: str, released: Sequence[str], roles: Mapping[str
     )
 
 
-def stored_promises(store: Store, results: Sequence[Result]) -> list[Promise]:
-    """Promises of the defenses among results, in the order of scenario, defense and parameters.
+def stored_guarantees(store: Store, results: Sequence[Result]) -> list[StatedGuarantee]:
+    """Guarantees of the defenses among results, in the order of scenario, defense and parameters.
 
     Parameters
     ----------
     store : Store
-        Database that holds the results. Databases of earlier versions hold no promises.
+        Database that holds the results. Databases of earlier versions hold no guarantees.
     results : sequence of Result
         Releases and trials.
 
     Raises
     ------
     ValueError
-        If a promise was changed by others.
+        If a guarantee was changed by others.
     """
     # After a change of code or data, the newest release counts.
     releases = {
@@ -85,23 +85,23 @@ def stored_promises(store: Store, results: Sequence[Result]) -> list[Promise]:
         for result in results
         if result.attack is None and result.parts and not result.is_measurement
     }
-    documents = store.documents([promise_name(result.parts) for result in releases.values()])
+    documents = store.documents([guarantee_name(result.parts) for result in releases.values()])
     return [
-        _promise(result, documents[name])
+        _stated(result, documents[name])
         for _, result in sorted(releases.items())
-        if (name := promise_name(result.parts)) in documents
+        if (name := guarantee_name(result.parts)) in documents
     ]
 
 
-def _promise(result: Result, text: str) -> Promise:
+def _stated(result: Result, text: str) -> StatedGuarantee:
     try:
         content = json.loads(text)
         statement = str(content["statement"])
         released = tuple(map(str, content["released"]))
         roles = {role: tuple(map(str, content["roles"][role])) for role in ROLES}
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise ValueError(f"the stored promise of {result.defense} is damaged ({type(error).__name__})") from None
-    return Promise(
+        raise ValueError(f"the stored guarantee of {result.defense} is damaged ({type(error).__name__})") from None
+    return StatedGuarantee(
         scenario=result.scenario,
         defense=result.defense,
         parameters=result.parameters,

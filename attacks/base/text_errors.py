@@ -1,0 +1,212 @@
+"""Which columns of a release hold typing errors, and what a pair of nearly equal texts tells there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.base.text_similarity import LEVELS, SPELLING, TextComparison, TextPairs, evenly
+from metrics.columns import Array, Booleans, Floats, Integers, Integers32
+
+
+@dataclass(frozen=True)
+class TextErrors:
+    """Typing errors of a column, learned.
+
+    Attributes
+    ----------
+    pairs : TextPairs
+        Cells and values that are nearly equal, and not equal.
+    rates : ndarray of float, shape (LEVELS,)
+        Share of each level among values that were released with an error.
+    share : ndarray of float, shape (values,)
+        Share of candidates with each value.
+    recall : float
+        Share of pairs that are known; 1 where all texts were compared.
+    """
+
+    pairs: TextPairs
+    rates: Floats
+    share: Floats
+    recall: float = 1.0
+
+    @cached_property
+    def mass(self) -> Floats:
+        """Share of candidates that have the level of each pair with its cell, shape (pairs,)."""
+        cell, value, _, level = self.pairs
+        key = cell * LEVELS + level
+        return np.asarray(np.maximum(np.bincount(key, weights=self.share[value])[key], 1e-12))
+
+    @cached_property
+    def ratio(self) -> Floats:
+        """Likelihood of each pair if the value was released with an error, over that of any cell, shape (pairs,).
+
+        The rarer the values that resemble the cell, the more a pair says.
+        """
+        return np.asarray(self.rates[self.pairs.level] / self.mass)
+
+    def levels(self, shape: tuple[int, int]) -> NDArray[np.int8]:
+        """Level of each distinct cell with each distinct value, shape (cells, values), -1 where equal or different."""
+        table = np.full(shape, -1, dtype=np.int8)
+        table[self.pairs.cell, self.pairs.value] = self.pairs.level
+        return table
+
+    def rarity(self, equal: Booleans, count: Integers) -> Floats:
+        """Log-ratio of the mean share of candidates at a pair's level, equality included, to their share for its cell.
+
+        Parameters
+        ----------
+        equal : ndarray of bool, shape (cells, values)
+            Which cells equal which values.
+        count : ndarray of int, shape (cells,)
+            Number of released rows with each cell.
+
+        References
+        ----------
+        Winkler (1989), Frequency-based matching in Fellegi-Sunter model of record linkage.
+        """
+        table = np.zeros(equal.shape)
+        levels = self.levels(equal.shape)
+        for those in (equal, *(levels == level for level in np.unique(self.pairs.level))):
+            share = those @ self.share
+            mean = (share * count).sum() / max(1, count.sum())
+            rare = np.log(np.maximum(mean, 1e-12) / np.maximum(share, 1e-12))
+            table += those * rare[:, None]
+        return table
+
+    def distance(self, shape: tuple[int, int]) -> Floats:
+        """Distance of each distinct cell to each distinct value, shape (cells, values), 1 where they are different.
+
+        It grows linearly from 0 for one spelling to 1 for the least similarity that counts.
+        """
+        table = np.ones(shape)
+        least = float(self.pairs.similarity.min(initial=1.0))
+        table[self.pairs.cell, self.pairs.value] = (1 - self.pairs.similarity) / max(1 - least, 1e-6)
+        return table
+
+    def ratios_at(self, cells: Array, values: Array) -> Floats:
+        """`ratio` of cells and values, which are broadcast; 0 where they are equal or different."""
+        wanted = np.asarray(cells, dtype=np.int64) * self.share.size + values
+        place = np.minimum(np.searchsorted(self._places, wanted), self._places.size - 1)
+        return np.where(self._places[place] == wanted, self.ratio[place], 0.0)
+
+    @cached_property
+    def _places(self) -> Integers:
+        """Place of each pair in a table of cells and values, ascending, shape (pairs,)."""
+        return self.pairs.cell * self.share.size + self.pairs.value
+
+    def of_cells(self, cells: Integers) -> tuple[Integers, Integers]:
+        """Pairs of some cells: the place of the cell among these, and the number of the pair, shape (found,)."""
+        low, high = (np.searchsorted(self.pairs.cell, cells, side) for side in ("left", "right"))
+        place = np.repeat(np.arange(cells.size), high - low)
+        return place, np.arange(place.size) + np.repeat(high - np.cumsum(high - low), high - low)
+
+    def ratio_table(self, cells: Integers) -> Floats:
+        """`ratio` of some cells and all values, shape (cells, values); 0 where they are equal or different."""
+        table = np.zeros((cells.size, self.share.size))
+        place, pair = self.of_cells(cells)
+        table[place, self.pairs.value[pair]] = self.ratio[pair]
+        return table
+
+
+@dataclass(frozen=True)
+class TextSides:
+    """A column of categories, as texts.
+
+    Attributes
+    ----------
+    cells, values : sequence of str
+        Distinct texts; empty for missing values and for cells that hold several values.
+    cell_codes, value_codes : ndarray of int
+        The distinct text of each released row, shape (rows,), and of each candidate, shape (candidates,).
+    """
+
+    cells: Sequence[str]
+    values: Sequence[str]
+    cell_codes: Integers32 | Integers
+    value_codes: Integers32 | Integers
+
+
+# Released rows whose nearest candidates show whether a column has typing errors, and the largest number of pairs.
+ROWS, PAIRS = 400, 2**24
+# A level tells something if pairs of nearest rows and candidates have it more often than chance gives, by so many
+# standard deviations and pairs. With up to ten columns and three levels, a column without errors passes in a few
+# of 10,000 releases.
+DEVIATIONS, ADDED = 4.0, 1.0
+# Pairs that each level counts for beforehand.
+PRIOR = 0.5
+TIE = 1e-5
+
+
+def text_errors(
+    columns: Sequence[TextSides | None], distance: Callable[[int, Integers], Array]
+) -> list[TextErrors | None]:
+    """Typing errors of each column; None where a column is no text or its nearly equal texts tell nothing.
+
+    A column is compared as text only if released cells hold texts that no candidate has. Some rows with such cells are
+    answered by the nearest candidates in all other columns. A level of similarity counts if these candidates have it
+    more often than other candidates do. One spelling always counts. Where there is no other column, a level counts if
+    unknown texts have it more often than candidates' values among themselves.
+
+    Parameters
+    ----------
+    columns : sequence of TextSides or None
+        None for columns that are no text.
+    distance : callable
+        Distance of some rows to all candidates in a column, by number, shape (rows, candidates), in [0, 1].
+    """
+    return [None if column is None else _errors(number, columns, distance) for number, column in enumerate(columns)]
+
+
+def _errors(
+    number: int, columns: Sequence[TextSides | None], distance: Callable[[int, Integers], Array]
+) -> TextErrors | None:
+    column = columns[number]
+    if column is None:
+        return None
+    comparison = TextComparison(column.cells, column.values)
+    rows = np.flatnonzero(comparison.unknown[column.cell_codes])
+    rows = rows[evenly(rows.size, min(ROWS, max(1, PAIRS // column.value_codes.size)))]
+    if not rows.size:
+        return None
+    cells, of_row = np.unique(column.cell_codes[rows], return_inverse=True)
+    some = comparison.of_cells(cells)
+    if not some.cell.size:
+        return None
+    share = np.bincount(column.value_codes, minlength=len(column.values)) / max(1, column.value_codes.size)
+    levels = np.full((cells.size, len(column.values)), LEVELS, dtype=np.int8)
+    levels[np.searchsorted(cells, some.cell), some.value] = some.level
+    if len(columns) > 1:
+        others = np.zeros((rows.size, column.value_codes.size), dtype=np.float32)
+        for other in range(len(columns)):
+            if other != number:
+                others += distance(other, rows)
+        near = others <= others.min(axis=1, keepdims=True) + TIE
+        of_pairs, near = levels[of_row][:, column.value_codes], near / near.sum(axis=1, keepdims=True)
+        found = np.stack([(near * (of_pairs == level)).sum(axis=1) for level in range(LEVELS)])
+        expected = np.stack([(levels == level) @ share for level in range(LEVELS)])[:, of_row]
+    else:
+        found, expected = _among_values(column.values, levels[of_row])
+    chance = expected.sum(axis=1)
+    tells = found.sum(axis=1) - chance > DEVIATIONS * np.sqrt((expected * (1 - expected)).sum(axis=1)) + ADDED
+    tells[SPELLING] = True
+    pairs, recall = comparison.all_pairs()
+    pairs = pairs.where(tells[pairs.level])
+    if not pairs.cell.size:
+        return None
+    occurs = np.bincount(pairs.level, minlength=LEVELS) > 0
+    rates = np.where(occurs, np.maximum(found.sum(axis=1) - chance, 0) + PRIOR, 0)
+    return TextErrors(pairs, rates / rates.sum(), share, recall)
+
+
+def _among_values(values: Sequence[str], levels: NDArray[np.int8]) -> tuple[Floats, Floats]:
+    """Whether each row's cell has each level with some value, and how often values have it, shape (LEVELS, rows)."""
+    sample = evenly(len(values), ROWS)
+    pairs = TextComparison(values, values).of_cells(sample)
+    have = np.array([np.unique(pairs.cell[pairs.level == level]).size for level in range(LEVELS)]) / sample.size
+    found = np.stack([(levels == level).any(axis=1) for level in range(LEVELS)]).astype(float)
+    return found, np.broadcast_to(have[:, None], found.shape)

@@ -1,0 +1,14 @@
+from .goals import GOALS as GOALS
+from .goals import goal_words as goal_words
+from .goals import in_order as in_order
+from .guarantees import StatedGuarantee as StatedGuarantee
+from .guarantees import ROLES as ROLES
+from .result import FAILURES as FAILURES
+from .result import Result as Result
+from .result import canonical as canonical
+from .result import grouped_by as grouped_by
+from .result import label as label
+from .setting_names import Setting as Setting
+from .setting_names import setting_named as setting_named
+from .store import Store as Store
+from .store import identity as identity

@@ -1,0 +1,13 @@
+from .board import Row as Row
+from .board import by_place as by_place
+from .exposure import BOUNDS as BOUNDS
+from .pairs import Pair as Pair
+from .pairs import Success as Success
+from .pairs import goals as goals
+from .play_bounds import plays_condition as plays_condition
+from .settings import Setting as Setting
+from .settings import best_within as best_within
+from .settings import most_useful_left_of as most_useful_left_of
+from .settings import settings_of as settings_of
+from .summary import SummaryTables as SummaryTables
+from .summary import sure_note as sure_note

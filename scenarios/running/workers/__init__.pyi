@@ -1,0 +1,13 @@
+from .differences import different_attribute as different_attribute
+from .differences import released_difference as released_difference
+from .fork_server import start_server as start_server
+from .interrupts import signal_of as signal_of
+from .interrupts import terminable as terminable
+from .isolation import Limits as Limits
+from .isolation import LostProcessError as LostProcessError
+from .isolation import SeparateProcess as SeparateProcess
+from .isolation import in_threads as in_threads
+from .isolation import read_size as read_size
+from .ordered_work import in_order as in_order
+from .supervisor import LocalProcesses as LocalProcesses
+from .supervisor import cores as cores
