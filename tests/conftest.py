@@ -145,6 +145,18 @@ def pytest_xdist_auto_num_workers():
     return (os.cpu_count() or 1) + 1
 
 
+def without_asked_ring(path, config):
+    """Whether a test file has no test of the outer ring, if all of that ring and no other is asked for."""
+    if config.args_source is not config.ArgsSource.TESTPATHS or not config.option.markexpr.startswith("thorough"):
+        return False
+    return path.name.startswith("test_") and "thorough" not in path.read_text(encoding="utf-8")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Import only test files of the ring: importing all takes every process of `-n` many seconds."""
+    return without_asked_ring(collection_path, config) or None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session):
     """Import all test modules, in each process of `-n` from another one on, so that each is compiled once.
@@ -160,6 +172,8 @@ def pytest_collection(session):
     modules = sorted(path for directory in directories for path in directory.rglob("test_*.py"))
     first = len(modules) * process // config.workerinput["workercount"]
     for path in modules[first:] + modules[:first]:
+        if without_asked_ring(path, config):
+            continue
         if str(path.parent) not in sys.path:
             sys.path.insert(0, str(path.parent))
         with contextlib.suppress(Exception, pytest.skip.Exception):
@@ -169,8 +183,13 @@ def pytest_collection(session):
 def pytest_collection_modifyitems(config, items):
     """Mark parameters that are long or of the outer ring, and begin with tests that wait for processes.
 
-    The first process of `-n auto` waits for those while the others compute.
+    The first process of `-n auto` waits for those while the others compute. Benchmarks that nobody asked for are not
+    selected.
     """
+    if config._benchmarksession.skip:
+        benchmarks = [item for item in items if "benchmark" in item.fixturenames]
+        config.hook.pytest_deselected(items=benchmarks)
+        items[:] = [item for item in items if "benchmark" not in item.fixturenames]
     unknown = {}
     cases = Counter()
     for item in items:

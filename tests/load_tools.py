@@ -16,12 +16,13 @@ import time
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import urlencode
 
 import numpy as np
 import psutil
 
 from scenarios.tournament.rules.folder import Tournament, csv_bytes
-from scenarios.tournament.site.account_store import form_token
+from scenarios.tournament.site.account_store import form_token, host_name
 from scenarios.tournament.site.accounts import Accounts
 
 LINE = b"\r\n"
@@ -39,7 +40,7 @@ class SiteProcess:
         self.folder = folder
         accounts = Accounts(folder / "host", Tournament(folder).settings.teams)
         teams = Tournament(folder).settings.teams
-        self.tokens = {team: accounts.sessions.start(team, datetime.now(UTC)) for team in teams}
+        self.tokens = {name: accounts.sessions.start(name, datetime.now(UTC)) for name in (*teams, host_name(teams))}
         program = "from tokumei import main; main()"
         address = ["--address", f"127.0.0.1:{self.port}"]
         command = [sys.executable, "-c", program, "tournament", "serve", str(folder), *address, *options]
@@ -84,6 +85,14 @@ class SiteProcess:
         self._watching.join()
         self.child.send_signal(signal.SIGINT)
         self.child.wait(300)
+
+    def decision(self, action, **fields):
+        """A request by which the host decides."""
+        token = self.tokens[host_name(Tournament(self.folder).settings.teams)]
+        body = urlencode({"form_token": form_token(token), **fields}).encode()
+        kind = b"Content-Type: application/x-www-form-urlencoded"
+        cookie = b"Cookie: tokumei-session=" + token.encode()
+        return request("POST", f"/host/{action}", b"Accept: application/json", cookie, kind, body=body)
 
     def upload(self, team, files):
         """A request that uploads files, by name and content."""

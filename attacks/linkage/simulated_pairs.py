@@ -82,7 +82,12 @@ def of_rows(column: SharedColumn, rows: Integers) -> SharedColumn:
         kept["owner"] = position[cells.owner[segments]]
     else:
         kept["member"] = cast(CategoricalCells, cells).member[used]
-    return replace(column, cells=replace(cells, codes=codes, **kept))
+    errors = column.errors
+    if errors is not None:
+        place = scattered(np.arange(used.size), used, cells.missing.size)[errors.pairs.cell]
+        pairs = errors.pairs.where(place >= 0)
+        errors = replace(errors, pairs=pairs._replace(cell=place[place >= 0]))
+    return replace(column, cells=replace(cells, codes=codes, **kept), errors=errors)
 
 
 def chosen_pairs(distance: Floats, truth: Integers, near: int, far: int, rng: Generator) -> tuple[Integers, Integers]:

@@ -118,7 +118,7 @@ def nearest_candidates(columns: list[SharedColumn], sharpness: float, rng: Gener
     """
     sizes = [column.cells.missing.size * len(column.values) for column in columns]
     tables = [
-        column.distance().astype(np.float32) if size <= LARGEST_TABLE else None
+        column.distance().astype(np.float32) if size <= LARGEST_TABLE or column.errors is not None else None
         for column, size in zip(columns, sizes, strict=True)
     ]
 

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from leaderboard.pages.number_text import counted
 from metrics.columns import refuse
-from scenarios.commands.common import GATE_FAILED, echo
+from scenarios.commands.common import GATE_FAILED, echo, echo_notes, reading_options
 from scenarios.commands.tournament_host import COMMANDS, watch_scoring
 from scenarios.commands.tournament_site import invite, serve
 from scenarios.commands.tournament_texts import (
@@ -102,16 +102,19 @@ for command in (*COMMANDS, invite, serve):
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of all secrets.  [default: drawn from the operating system]"
 )
+@reading_options
 @click.option("--adopt-hashes", is_flag=True, help="Log the hashes of a folder that an earlier version made, instead.")
 @click.pass_context
 def init(
     context: click.Context,
+    /,
     folder: Path,
     name: str | None,
     data: Path | None,
     roles: Path | None,
     teams: Path | None,
     *,
+    reading: dict[str, Any],
     adopt_hashes: bool,
     **settings: Any,
 ) -> None:
@@ -119,22 +122,24 @@ def init(
 
     A MOMENT without a time is the end of that day. Without a zone, it is in the zone of this machine.
     """
+    from scenarios.tables import table_notes
     from scenarios.tournament.rules.opening import open_tournament, read_teams
     from scenarios.tournament.rules.settings import moment_text, seconds_in
 
     if adopt_hashes:
-        given = context.params.keys() - {"folder", "adopt_hashes"}
+        others = context.params.keys() - {"folder", "adopt_hashes"}
         refuse(
-            any(context.get_parameter_source(one) is ParameterSource.COMMANDLINE for one in given),
+            any(context.get_parameter_source(one) is ParameterSource.COMMANDLINE for one in others),
             "--adopt-hashes is for a folder that exists; give no other option",
         )
         _adopt_hashes(folder)
         return
     for option in ("anonymize_until", "attack_until"):
-        if teams is None or settings[option] is None:
-            missing = "teams" if teams is None else option.replace("_", "-")
-            raise click.UsageError(f"Missing option '--{missing}'.")
-    dataset = _dataset(name, data, roles)
+        if settings[option] is None:
+            raise click.UsageError(f"Missing option '--{option.replace('_', '-')}'.")
+    if teams is None:
+        raise click.UsageError("Missing option '--teams'.")
+    dataset = _dataset(name, data, roles, reading)
     names = read_teams(teams)
     given = {option: value for option, value in settings.items() if option != "quota" or value is not None}
     for option in ("publish_every", "freeze"):
@@ -148,6 +153,8 @@ def init(
     echo(f"{folder}: {len(names)} teams; hand each its folder in {folder / 'teams'}, keep {folder / 'host'}")
     for phase, end in opened.ends:
         echo(f"phase {phase} ends on {moment_text(end)}")
+    if data is not None:
+        echo_notes(table_notes(dataset))
 
 
 @tournament.command()
@@ -358,13 +365,14 @@ def _progress(what: str) -> Callable[[int, int], None]:
     return show
 
 
-def _dataset(name: str | None, data: Path | None, roles: Path | None) -> Dataset:
+def _dataset(name: str | None, data: Path | None, roles: Path | None, reading: dict[str, Any] | None = None) -> Dataset:
     """A built-in data set by name, or the user's own table."""
     from scenarios.datasets import load
     from scenarios.tables.dataset import load_table
 
     refuse((name is None) == (data is None), "name the records by one of --dataset and --data")
     if data is not None:
-        return load_table(data, roles)
+        return load_table(data, roles, reading=reading)
     refuse(roles, "--roles describes a table of your own; name it with --data")
+    refuse(reading, "how a table is read concerns one of your own; name it with --data")
     return load(str(name))

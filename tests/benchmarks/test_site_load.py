@@ -9,6 +9,7 @@ import hashlib
 import json
 import shutil
 import time
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -126,6 +127,84 @@ def test_a_thousand_uploads_around_the_close(tmp_path):
     refused = [one for status, body, *_ in answers if status != 200 for one in answers_of(body)]
     assert all(f"ended at {end.isoformat()}" in one["message"] for one in refused)
     assert f"{len(entries)} accepted files" in verify(cup.tournament)
+
+
+PREVIEWS, UPLOADS = 12, 60
+"""What one team sends of it at once."""
+
+
+def heavy(cup, team):
+    """A valid table of the longest sets that are allowed, which takes many seconds to preview."""
+    frame = cup.frame(team)
+    columns = {
+        name: ["{" + "|".join(map(str, range(row, row + step * count, step))) + "}" for row in range(len(frame))]
+        for name, step, count in (("balance", 7, 380), ("duration", 11, 390), ("pdays", 2, 380))
+    }
+    return csv_bytes(frame.assign(**columns))
+
+
+def test_nobody_waits_for_a_team_that_sends_heavy_tables(tmp_path):
+    """While one team sends previews and uploads, others hand in, the host closes the phase, and all timely files count.
+
+    What is measured is the time of another team's upload and of the host's close, and how many of 1,000 uploads of
+    others around the end are refused although their last byte arrived before it.
+    """
+    teams = [f"team-{number:03d}" for number in range(100)]
+    now = datetime.now(UTC)
+    end = now.replace(microsecond=0) + timedelta(seconds=5 * SECONDS_TO_CLOSE)
+    cup = opened(
+        tmp_path / "cup",
+        ["heavy", *teams],
+        dataset=load("bank"),
+        originals=100,
+        candidates=200,
+        now=now - DAY,
+        anonymize_until=end.isoformat(),
+        attack_until=(now + DAY).isoformat(),
+    )
+    contents, table = {team: tables(cup, team, 10) for team in teams}, heavy(cup, "heavy")
+    other = shutil.copytree(cup.tournament.folder, tmp_path / "other")
+
+    async def while_loaded(site, calls, starts):
+        own = [site.upload("heavy", [("heavy_anonymized.csv", table + b"\n" * turn)]) for turn in range(UPLOADS)]
+        own += [one.replace(b"/upload HTTP", b"/preview HTTP", 1) for one in own[:PREVIEWS]]
+        load = asyncio.ensure_future(at_once(site.port, len(own), own))
+        answers = await one_by_one(site.port, calls, starts)
+        before = load.done()
+        statuses = [status for status, *_ in await load]
+        print(f"\nheavy team: {dict(Counter(statuses))}; {'all' if before else 'not all'} answered before the others")
+        return answers
+
+    with serving(other) as site:
+        first = [site.upload(team, [(f"{team}_anonymized.csv", contents[team][0])]) for team in teams[:8]]
+        # The workers have loaded their packages once all of these are answered.
+        assert {status for status, *_ in asyncio.run(at_once(site.port, 8, first[1:]))} == {200}
+        upload = first[0]
+        calls = [upload, site.decision("advance", phase="anonymize", sure="yes", early="yes")]
+        (uploaded, *_), (closed, body, *_) = found = asyncio.run(
+            while_loaded(site, calls, time.time() + np.array([2, 4]))
+        )
+    seconds = [after - before for *_, before, after in found]
+    print(f"another team's upload took {seconds[0]:.2f} s, the host's close {seconds[1]:.2f} s")
+    assert (uploaded, closed) == (200, 200), body
+    with serving(cup.tournament.folder) as site:
+        calls = [
+            site.upload(team, [(f"{team}_anonymized.csv", contents[team][turn])])
+            for turn in range(10)
+            for team in teams
+        ]
+        assert time.time() < end.timestamp() - 12, "opening the tournament took too long"
+        starts = np.linspace(end.timestamp() - 10, end.timestamp() + 1, len(calls))
+        answers = asyncio.run(while_loaded(site, calls, starts))
+    refused = [one for one in answers if one[0] != 200]
+    timely = sum(answered < end.timestamp() for *_, answered in refused)
+    print(f"{len(answers) - len(refused)} of {len(answers)} uploads around the end are accepted")
+    assert {status for status, *_ in answers} <= {200, 422}
+    assert not timely
+    assert all(f"ended at {end.isoformat()}" in one["message"] for _, body, *_ in refused for one in answers_of(body))
+    assert all(status != 200 or begin < end.timestamp() for status, _, begin, _ in answers)
+    assert "accepted files" in verify(cup.tournament)
+    assert max(seconds) <= SECONDS_AN_UPLOAD
 
 
 TEAMS = [f"team-{number:02d}" for number in range(25)]

@@ -36,7 +36,7 @@ from scenarios.tables.review.rows_of_people import MOST_NAMED, RowsOfPeople, eps
 from scenarios.tables.review.summary import ColumnSummary, summary
 from scenarios.tables.risk import CONVENTIONS, RiskReport
 
-# Which parts of a declared promise a released table can refute, and which rest on the declaration alone.
+# Which parts of a declared guarantee a released table can refute, and which rest on the declaration alone.
 
 NAMES = {"k": "k", "l": "l", "t": "t", "epsilon": "epsilon", "delta": "delta", "pk": "Pk"}
 """Parts of a guarantee, as reports name them."""
@@ -45,37 +45,37 @@ DISTANCE = "t, equal: "
 
 
 @dataclass(frozen=True)
-class PromiseCheck:
-    """A promised limit beside the released table.
+class GuaranteeCheck:
+    """A guaranteed limit beside the released table.
 
     Attributes
     ----------
     part : str
         Part of the guarantee.
-    promised, measured : float
-        What was promised, and what the release has.
+    guaranteed, measured : float
+        What was guaranteed, and what the release has.
     kept : bool
-        Whether the release keeps the promise so far as it was measured.
+        Whether the release keeps the guarantee so far as it was measured.
     proves : bool
-        Whether keeping it proves the promise. Entropy and recursive l-diversity need more than distinct values.
+        Whether keeping it proves the guarantee. Entropy and recursive l-diversity need more than distinct values.
     """
 
     part: str
-    promised: float
+    guaranteed: float
     measured: float
     kept: bool
     proves: bool = True
 
 
 def refuse_false_promise(
-    promised: Guarantee, evaluation: ReleaseEvaluation, name: str, several: Collection[str] = ()
+    guaranteed: Guarantee, evaluation: ReleaseEvaluation, name: str, several: Collection[str] = ()
 ) -> None:
-    """Refuse a promise that the release does not keep: another defense made it.
+    """Refuse a guarantee that the release does not keep: another defense made it.
 
     Parameters
     ----------
-    promised : Guarantee
-        The promise of the declared defense.
+    guaranteed : Guarantee
+        The guarantee of the declared defense.
     evaluation : ReleaseEvaluation
         The release.
     name : str
@@ -87,40 +87,40 @@ def refuse_false_promise(
     Raises
     ------
     ValueError
-        If the release has a smaller k or l than was promised, or a larger t with equal distances.
+        If the release has a smaller k or l than was guaranteed, or a larger t with equal distances.
     """
-    for check in _checks(promised, evaluation, several):
+    for check in _checks(guaranteed, evaluation, several):
         refuse(
             not check.kept,
-            f"--defense: {name} promises {check.part} = {exact(check.promised)}, but the release has "
+            f"--defense: {name} guarantees {check.part} = {exact(check.guaranteed)}, but the release has "
             f"{check.part} = {exact(check.measured)}: it was not made so",
         )
 
 
-def unchecked_words(promised: Guarantee, evaluation: ReleaseEvaluation, several: Collection[str] = ()) -> str:
-    """Sentence that names the parts of a promise which were not checked in the table; empty if there are none."""
-    checked = {check.part for check in _checks(promised, evaluation, several) if check.proves}
-    names = [shown for part, shown in NAMES.items() if getattr(promised, part) is not None and part not in checked]
+def unchecked_words(guaranteed: Guarantee, evaluation: ReleaseEvaluation, several: Collection[str] = ()) -> str:
+    """Sentence that names the parts of a guarantee which were not checked in the table; empty if there are none."""
+    checked = {check.part for check in _checks(guaranteed, evaluation, several) if check.proves}
+    names = [shown for part, shown in NAMES.items() if getattr(guaranteed, part) is not None and part not in checked]
     if not names:
         return ""
     return f"As declared with --defense, not checked in the released table: {', '.join(names)}."
 
 
-def _checks(promised: Guarantee, evaluation: ReleaseEvaluation, several: Collection[str]) -> Iterator[PromiseCheck]:
-    """Parts of the promise that the classes of the release can refute."""
-    if promised.k is not None and evaluation.k_rows is not None:
-        yield PromiseCheck("k", promised.k, evaluation.k_rows, evaluation.k_rows >= promised.k)
+def _checks(guaranteed: Guarantee, evaluation: ReleaseEvaluation, several: Collection[str]) -> Iterator[GuaranteeCheck]:
+    """Parts of the guarantee that the classes of the release can refute."""
+    if guaranteed.k is not None and evaluation.k_rows is not None:
+        yield GuaranteeCheck("k", guaranteed.k, evaluation.k_rows, evaluation.k_rows >= guaranteed.k)
     if several or not evaluation.l:
         return
-    constraints = () if promised.classes is None else promised.classes.constraints
-    if promised.l is not None:
+    constraints = () if guaranteed.classes is None else guaranteed.classes.constraints
+    if guaranteed.l is not None:
         # A class of entropy or recursive l-diversity has l distinct values, too.
         fewest = min(evaluation.l.values())
         proves = any(isinstance(one, DistinctDiversity) for one in constraints)
-        yield PromiseCheck("l", promised.l, fewest, fewest >= promised.l - ROUNDING, proves)
-    if promised.t is not None and any(isinstance(one, EqualCloseness) for one in constraints):
+        yield GuaranteeCheck("l", guaranteed.l, fewest, fewest >= guaranteed.l - ROUNDING, proves)
+    if guaranteed.t is not None and any(isinstance(one, EqualCloseness) for one in constraints):
         largest = max(value for name, value in evaluation.risks.items() if name.startswith(DISTANCE))
-        yield PromiseCheck("t", promised.t, largest, largest <= promised.t + ROUNDING)
+        yield GuaranteeCheck("t", guaranteed.t, largest, largest <= guaranteed.t + ROUNDING)
 
 
 # The seed of a report, which its files give unless somebody chooses one.
@@ -197,51 +197,51 @@ def association_words(value: float | None, columns: int) -> str:
 # What a guarantee means for a person, in plain words.
 
 
-def promise_words(promised: Guarantee, rows: RowsOfPeople | None = None) -> list[str]:
+def guarantee_words(stated: Guarantee, rows: RowsOfPeople | None = None) -> list[str]:
     """One sentence for each part of a guarantee.
 
     Parameters
     ----------
-    promised : Guarantee
+    stated : Guarantee
         The guarantee, which counts rows.
     rows : RowsOfPeople, optional
         Numbers of rows and people, if a person has several rows.
 
     Examples
     --------
-    >>> promise_words(Guarantee(k=5, statement="5-anonymity over age, job"))[0]
+    >>> guarantee_words(Guarantee(k=5, statement="5-anonymity over age, job"))[0]
     'k = 5: by the quasi-identifiers alone, everybody looks like at least 4 others.'
     """
     words = []
-    if promised.k is not None:
+    if stated.k is not None:
         who, others = ("everybody", "others") if rows is None else ("each row", "other rows")
         words.append(
-            f"k = {promised.k}: by the quasi-identifiers alone, {who} looks like at least {promised.k - 1} {others}."
+            f"k = {stated.k}: by the quasi-identifiers alone, {who} looks like at least {stated.k - 1} {others}."
         )
         if rows is not None:
-            words.append(f"There are {rows.words}, so a class may hold fewer than {promised.k} people.")
-    if promised.l is not None:
-        words.append(f"l = {promised.l:g}: every class holds several sensitive values ({promised.statement}).")
-    if promised.t is not None:
-        words.append(f"t = {promised.t:g}: sensitive values of a class are distributed nearly as in the whole table.")
-    if promised.epsilon is not None:
-        rare = f", but for an event of probability {promised.delta:g}" if promised.delta else ""
-        weak = promised.epsilon > MOST_NAMED
-        allows = "nearly any factor" if weak else f"a factor of at most {exp(promised.epsilon):.3g}"
-        alone = " This promise alone protects nobody; the measurements decide." if weak else ""
+            words.append(f"There are {rows.words}, so a class may hold fewer than {stated.k} people.")
+    if stated.l is not None:
+        words.append(f"l = {stated.l:g}: every class holds several sensitive values ({stated.statement}).")
+    if stated.t is not None:
+        words.append(f"t = {stated.t:g}: sensitive values of a class are distributed nearly as in the whole table.")
+    if stated.epsilon is not None:
+        rare = f", but for an event of probability {stated.delta:g}" if stated.delta else ""
+        weak = stated.epsilon > MOST_NAMED
+        allows = "nearly any factor" if weak else f"a factor of at most {exp(stated.epsilon):.3g}"
+        alone = " This guarantee alone protects nobody; the measurements decide." if weak else ""
         about = "person" if rows is None else "row"
         words.append(
-            f"epsilon = {promised.epsilon:.3g}: the release changes the odds of any belief about a {about} by {allows}"
+            f"epsilon = {stated.epsilon:.3g}: the release changes the odds of any belief about a {about} by {allows}"
             f"{rare}.{alone}"
         )
         if rows is not None:
-            of_person = epsilon_of_a_person(promised.epsilon, promised.delta, rows.most)
+            of_person = epsilon_of_a_person(stated.epsilon, stated.delta, rows.most)
             words.append(f"{of_person[0].upper()}{of_person[1:]}.")
-    if promised.pk is not None and promised.pk > 1:
-        words.append(f"Pk = {promised.pk:.3g}: nobody can be surer than 1/{promised.pk:.3g} that a row is a person's.")
-    if promised.statement:
-        words.append(f"It refers to: {promised.statement}.")
-    return words or ["The method promises nothing; the report rests on measurements alone."]
+    if stated.pk is not None and stated.pk > 1:
+        words.append(f"Pk = {stated.pk:.3g}: nobody can be surer than 1/{stated.pk:.3g} that a row is a person's.")
+    if stated.statement:
+        words.append(f"It refers to: {stated.statement}.")
+    return words or ["The method guarantees nothing; the report rests on measurements alone."]
 
 
 # Rows of the table of all attacks, with one row for attacks that guess by the same classes.
@@ -467,19 +467,19 @@ def _attacks(measured: Measured) -> Section:
 
 def _guarantee(content: ReportContent) -> Section:
     if content.promised is None:
-        words = ["None is known of a finished file. --defense names the method that made it, for its promise."]
+        words = ["None is known of a finished file. --defense names the method that made it, for its guarantee."]
     else:
         rows = RowsOfPeople.of(content.measured.setting.dataset.records)
-        words = [f"{content.promised_by} promises: {content.promised}.", unchecked(content)]
-        words += promise_words(content.promised, rows)
+        words = [f"{content.promised_by} guarantees: {content.promised}.", unchecked(content)]
+        words += guarantee_words(content.promised, rows)
     return Section("Guarantee", tuple(filter(None, words)))
 
 
 def unchecked(content: ReportContent) -> str:
-    """What of the promise rests on the declaration alone; empty if nothing does."""
-    promised, after = content.promised, content.after
+    """What of the guarantee rests on the declaration alone; empty if nothing does."""
+    guaranteed, after = content.promised, content.after
     several = () if after is None else after.several
-    return "" if promised is None else unchecked_words(promised, content.measured.evaluation, several)
+    return "" if guaranteed is None else unchecked_words(guaranteed, content.measured.evaluation, several)
 
 
 def _utility(content: ReportContent) -> Section:

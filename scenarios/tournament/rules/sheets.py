@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import stat
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -20,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 from attacks.base import RankedAnswers
+from leaderboard.pages.number_text import counted
 from metrics.columns import Domain, Integers, NumericDomain, require
 from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tables.reading.csv_text import (
@@ -40,6 +42,9 @@ from scenarios.tournament.rules.canonical_cells import canonical_cell, suggested
 from scenarios.tournament.rules.log import tournament_files
 from scenarios.tournament.rules.problems import MOST_SHOWN, FileError, InvalidFileError, Problem, refuse_file
 from scenarios.tournament.rules.settings import Settings
+
+_WITH_POINT = re.compile(r"[0-9]{1,9}\.0*")
+"""A row number as programs write it in a column of numbers with an empty cell."""
 
 # Rows of a submitted CSV file, as spreadsheets write it, and all that is wrong with them.
 
@@ -299,11 +304,24 @@ class _Problems:
         def read(text: str) -> int:
             if text == "" and none is not None:
                 return none
+            if len(with_point) > 1 and text in with_point:
+                return int(text.partition(".")[0])
             if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) < count):
                 raise ValueError(f"is no row number from 0 to {count - 1}")
             return int(text)
 
         from_one = set(texts) == set(map(str, range(1, count + 1)))
+        with_point = {
+            text for text in set(texts) if _WITH_POINT.fullmatch(text) and int(text.partition(".")[0]) < count
+        }
+        if len(with_point) > 1:
+            # Programs write a column of numbers with an empty cell so: that is one mistake.
+            rows = tuple(row for row, text in zip(self._rows, texts, strict=False) if text in with_point)
+            first = next(text for text in texts if text in with_point)
+            others = counted(len(with_point) - 1, "other cell")
+            why = f"{_quoted(first)} and {others} are row numbers with a decimal point"
+            right = f"write whole numbers, such as {int(first.partition('.')[0])} for {first}"
+            self.found.append(Problem(why, rows, column, right))
 
         def suggestion(text: str) -> str | None:
             if text == str(count):

@@ -27,7 +27,16 @@ from scenarios.tournament.rules.submission_utility import SubmissionUtility
 # Validation of submitted files: what they are, whom they attack, and all that is wrong with them.
 
 Value = TypeVar("Value")
-_ATTACK_FILE = re.compile(r"(?P<attacker>.+)_attack_(?P<target>.+)\.csv")
+COPY = r"(?: - (?:Copy|コピー)| copy)?(?: ?\([0-9]+\))?"
+"""How systems mark a second copy of a file in its name, as in ``kyoto_anonymized (1).csv``."""
+_ATTACK_FILE = re.compile(rf"(?P<attacker>.+)_attack_(?P<target>.+?){COPY}\.csv")
+_TABLE_FILE = re.compile(rf"(?P<team>.+)_anonymized{COPY}\.csv")
+
+
+def named_owner(name: str) -> str:
+    """Team whose table a file is by its name; empty if the name does not say."""
+    match = _TABLE_FILE.fullmatch(name)
+    return match["team"] if match else ""
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,7 @@ class Upload:
     rows : int
         Number of rows.
     notes : tuple of str
-        What the team should know about a correspondence table; see `notes_on`.
+        What the team should know: how many rows a table lacks, or what `notes_on` says of a correspondence table.
     """
 
     team: str
@@ -74,12 +83,13 @@ def validated(
     """Check the content of a file; `target` is the team that a correspondence table attacks."""
     plain = without_blank_lines(data)
     if target is None:
-        owner = name.removesuffix("_anonymized.csv")
+        owner = named_owner(name)
         theirs = owner != team and owner in tournament.settings.teams
         refuse_file(theirs, name, f"is named as the table of {owner}, not of {team}")
         form = tournament.form(team)
         rows = len(_read(lambda content: read_sheet(name, content, form), plain, data).frame)
-        return Upload(team, name, plain, None, None, rows)
+        originals = tournament.settings.originals
+        return Upload(team, name, plain, None, None, rows, (f"{rows} of {originals} rows",) * (rows < originals))
     state = tournament.state(entries)
     refuse(target in state.disqualified, f"{target} is disqualified; there is nothing to attack")
     table = state.tables.get(target)
@@ -136,7 +146,7 @@ def check_kind(tournament: Tournament, phase: Phase, team: str, name: str, again
         "once the host has opened phase attack",
     )
     refuse_file(
-        phase is Phase.ATTACK and not attack and name.endswith("_anonymized.csv"),
+        phase is Phase.ATTACK and not attack and bool(named_owner(name)),
         name,
         f"is named as a table, but the phase is {phase}: only attacks are accepted {takes}; an attack is named "
         f"{team}_attack_TEAM.csv",
@@ -176,7 +186,7 @@ class Receipt:
     utility : SubmissionUtility or None
         Utility of an anonymized table; None for a correspondence table, or if it was not measured.
     notes : tuple of str
-        What the team should know about a correspondence table, such as ``50 of 100 rows answered``.
+        What the team should know, such as ``99 of 100 rows``, or of answers ``50 of 100 rows answered``.
     """
 
     submission: Submission

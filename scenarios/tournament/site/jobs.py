@@ -34,10 +34,12 @@ from scenarios.tournament.rules.log import tournament_files
 from scenarios.tournament.rules.problems import FileError, GuidedError, InvalidFileError
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.submitting import (
+    COPY,
     Receipt,
     accepted_outcome,
     check_kind,
     counted_problems,
+    named_owner,
     refused_outcome,
     submit_content,
     take_into_force,
@@ -146,7 +148,7 @@ ACTIONS: Mapping[str, Callable[[Tournament, Fields, datetime], str]] = {
 }
 
 
-_ATTACK_FILE = re.compile(r"(?P<attacker>[A-Za-z0-9-]+)_attack_(?P<target>[A-Za-z0-9-]+)\.csv")
+_ATTACK_FILE = re.compile(rf"(?P<attacker>[A-Za-z0-9-]+)_attack_(?P<target>[A-Za-z0-9-]+){COPY}\.csv")
 _LONGEST_NAME = 80
 """Largest number of characters of a client's file name that messages show."""
 
@@ -212,7 +214,7 @@ def file_name(
     """
     teams = tournament.settings.teams
     if not attacking:
-        owner = claimed.removesuffix("_anonymized.csv")
+        owner = named_owner(claimed)
         return f"{owner if owner in teams else team}_anonymized.csv", None
     match = _ATTACK_FILE.fullmatch(claimed)
     named = (match["attacker"], match["target"]) if match else (team, "")

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from name_tools import named_people, released_texts, with_errors
 
 from attacks import Knowledge
 from attacks.base.sides import gower_distance, shared_columns
@@ -26,3 +27,19 @@ def test_some_rows_of_a_column_have_the_distances_and_cells_of_all(rows):
     for part, column in zip(some, columns, strict=True):
         assert np.array_equal(part.expand(part.contains()), column.expand(column.contains())[rows])
         assert part.cells.missing.size == np.unique(column.cells.codes[rows]).size
+
+
+def test_some_rows_of_a_column_have_the_typing_errors_of_all():
+    rng = np.random.default_rng(0)
+    people = named_people(200, rng)
+    release, knowledge = released_texts(with_errors(people, 0.5, rng), people)
+    rows = np.array([7, 150, 3, 3])
+    found = 0
+    for column in shared_columns(release, knowledge):
+        if column.errors is None:
+            continue
+        part = of_rows(column, rows)
+        found += part.errors.pairs.cell.size
+        levels = column.errors.levels(column.contains().shape)
+        assert np.array_equal(part.expand(part.errors.levels(part.contains().shape)), column.expand(levels)[rows])
+    assert found

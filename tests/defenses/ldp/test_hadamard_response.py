@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from defenses.ldp import HadamardResponse
+from defenses.ldp import HadamardResponse, ReportBatch
 from defenses.ldp.encoding import hadamard
 
 
@@ -23,3 +23,17 @@ def test_hadamard_response_has_room_for_every_value():
             reports = protocol.privatize(np.arange(d), np.random.default_rng(0))
             assert reports.parts["answer"].max() < protocol.blocks * protocol.block_size
             assert protocol.estimate(reports).shape == (d,)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0])
+def test_its_variance_is_that_of_the_exact_law_of_one_report(epsilon):
+    protocol = HadamardResponse(epsilon=epsilon, d=11)
+    answers = np.arange(protocol.blocks * protocol.block_size)
+    reports = ReportBatch(protocol, {"answer": answers.astype(protocol.parts["answer"].dtype)})
+    law = np.exp(protocol.log_likelihood(reports))
+    law /= law.sum(axis=0)
+    told = protocol.indicators(reports)
+    means, squares = law.T @ told, law.T @ told**2
+    assert means == pytest.approx(np.eye(11), abs=1e-9)
+    shares = np.arange(11) / 55
+    assert protocol.variance(3, shares) == pytest.approx(3 * shares @ (squares - means**2))

@@ -92,6 +92,26 @@ def test_init_extend_and_the_rules_state_every_deadline(zone, tmp_path):
         assert re.search(r"without a time is the end of that day\. Without a zone, (it|MOMENT) is in the zone", text)
 
 
+@pytest.mark.thorough
+def test_init_says_what_it_guessed_of_a_table_and_reads_encodings(tmp_path):
+    """The roles that nobody declared, and what names a person; the option is that of all commands on a table."""
+    (tmp_path / "teams.txt").write_text("kyoto\nosaka\n")
+    rows = [f"人{number},{20 + number % 40},{'医者' if number % 2 else '教師'}" for number in range(60)]
+    (tmp_path / "people.csv").write_bytes("\n".join(["名前,年齢,仕事", *rows, ""]).encode("cp932"))
+    ends = ("--anonymize-until", "2090-05-31", "--attack-until", "2090-06-02")
+    sizes = ("--teams", tmp_path / "teams.txt", "--originals", 5, "--candidates", 10, *ends)
+    done = invoke("tournament", "init", tmp_path / "cup", "--data", tmp_path / "people.csv", *sizes)
+    assert (done.exit_code, "is not UTF-8" in done.output) == (2, True)
+    done = invoke("tournament", "init", tmp_path / "no", "--dataset", "bank", "--encoding", "cp932", *sizes)
+    assert (done.exit_code, "name it with --data" in done.output) == (2, True)
+    given = ("--data", tmp_path / "people.csv", "--encoding", "cp932", *sizes)
+    done = invoke("tournament", "init", tmp_path / "cup", *given)
+    assert done.exit_code == 0, done.output
+    assert "note: no roles declared: every column is a quasi-identifier" in done.output
+    assert "warning: 名前: no identifier by role, but text that differs in every record" in done.output
+    assert (tmp_path / "cup/teams/kyoto/kyoto_original.csv").read_text(encoding="utf-8").startswith("名前,年齢,仕事\n")
+
+
 def test_dates_of_toml_mean_the_same(zone, tmp_path):
     """Quoted or not; the settings that `init` writes have a time and a zone and keep their meaning."""
     zone("Asia/Tokyo")

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -11,7 +12,8 @@ from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.commands.cli import cli
 from scenarios.tournament.rules.problems import MOST_SHOWN, InvalidFileError
 from scenarios.tournament.rules.sheets import Form, read_answers, read_sheet
-from scenarios.tournament.rules.submitting import attacked, validated
+from scenarios.tournament.rules.submitting import accepted_outcome, attacked, named_owner, named_target, validated
+from scenarios.tournament.site.jobs import file_name
 
 FORM = Form(
     {
@@ -235,6 +237,53 @@ def test_one_cause_in_many_rows_is_one_problem():
     assert problem.rows == tuple(range(100))
     assert str(problem).startswith("row 0: has 5 fields, the header has 4; put a cell that holds the separator into")
     assert str(problem).endswith(" 18, 19 and 80 more)")
+
+
+def test_row_numbers_with_a_decimal_point_are_one_problem():
+    """Programs write them so once a cell of the column is empty; other mistakes beside them keep theirs."""
+    rows = [f"40,1,cook\\|chef,{number}.0\n" for number in range(99)]
+    with pytest.raises(InvalidFileError) as error:
+        read_sheet("a.csv", (HEADER + "".join(rows)).encode(), FORM)
+    (one,) = error.value.problems
+    assert str(one).startswith(
+        "row 0, column 'original_row': '0.0' and 98 other cells are row numbers with a decimal point; write whole "
+        "numbers, such as 0 for 0.0 (also in rows 1, 2,"
+    )
+    answers = "released_row,candidate_row\n0.0,7.\n1.0,8.00\n1.5,9\n2.0,4000.0\n"
+    with pytest.raises(InvalidFileError) as error:
+        read_answers("a.csv", answers.encode(), 5, 200)
+    assert [(one.column, one.row, one.problem.partition(" ")[0]) for one in error.value.problems] == [
+        ("released_row", 0, "'0.0'"),
+        ("candidate_row", 0, "'7.'"),
+        ("released_row", 2, "'1.5'"),
+        ("candidate_row", 3, "'4000.0'"),
+    ]
+
+
+@pytest.mark.parametrize("mark", ["", " (1)", "(12)", " - Copy", " - Copy (2)", " - コピー", " copy"])
+def test_a_second_copy_of_a_file_is_taken_as_the_first(mark):
+    assert named_owner(f"kyoto_anonymized{mark}.csv") == "kyoto"
+    assert named_target(f"kyoto_attack_osaka-2{mark}.csv") == "osaka-2"
+    assert named_owner(f"kyoto{mark}.csv") == ""
+    for name, attacking, expected in (
+        (f"osaka_anonymized{mark}.csv", False, ("osaka_anonymized.csv", None)),
+        (f"kyoto{mark}.csv", False, ("kyoto_anonymized.csv", None)),
+        (f"kyoto_attack_osaka{mark}.csv", True, ("kyoto_attack_osaka.csv", None)),
+    ):
+        two = SimpleNamespace(settings=SimpleNamespace(teams=["kyoto", "osaka"]))
+        assert file_name(two, "kyoto", name, "", attacking=attacking) == expected
+
+
+@pytest.mark.parametrize("name", ["kyoto_anonymized (x).csv", "kyoto_anonymized (1)", "kyoto_anonymized (1).csv.csv"])
+def test_other_endings_are_no_marks_of_copies(name):
+    assert named_owner(name) == ""
+
+
+def test_a_receipt_counts_the_rows_that_lack(cup):
+    few = cup.hand_in("kyoto", cup.frame("kyoto").iloc[1:])
+    assert few.notes == (f"{few.submission.rows} of {few.submission.rows + 1} rows",)
+    assert accepted_outcome("a.csv", few)["message"] == f"accepted, {few.notes[0]}"
+    assert cup.hand_in("kyoto", cup.frame("kyoto")).notes == ()
 
 
 def test_many_errors_are_counted():

@@ -2,12 +2,12 @@
 
 from defenses import Guarantee
 from scenarios.assessment.reporting.findings import THRESHOLDS, threshold_words
-from scenarios.assessment.reporting.release_report import promise_words
+from scenarios.assessment.reporting.release_report import guarantee_words
 from scenarios.tables.review.rows_of_people import RowsOfPeople
 
 
 def test_every_part_has_a_sentence():
-    words = promise_words(Guarantee(k=5, l=2, t=0.2, epsilon=1.0, delta=1e-6, pk=3.0, statement="over age"))
+    words = guarantee_words(Guarantee(k=5, l=2, t=0.2, epsilon=1.0, delta=1e-6, pk=3.0, statement="over age"))
     starts = ["k = 5", "l = 2", "t = 0.2", "epsilon = 1", "Pk = 3", "It refers to: over age."]
     assert [sentence.startswith(start) for sentence, start in zip(words, starts, strict=True)] == [True] * 6
     assert "a factor of at most 2.72, but for an event of probability 1e-06." in words[3]
@@ -15,17 +15,17 @@ def test_every_part_has_a_sentence():
 
 def test_a_huge_epsilon_is_no_protection():
     for epsilon in (7.1, 20.0, 1e6):
-        [words] = promise_words(Guarantee(epsilon=epsilon))
-        assert words.endswith("by nearly any factor. This promise alone protects nobody; the measurements decide.")
-    assert promise_words(Guarantee(epsilon=7.0)) == [
+        [words] = guarantee_words(Guarantee(epsilon=epsilon))
+        assert words.endswith("by nearly any factor. This guarantee alone protects nobody; the measurements decide.")
+    assert guarantee_words(Guarantee(epsilon=7.0)) == [
         "epsilon = 7: the release changes the odds of any belief about a person by a factor of at most 1.1e+03."
     ]
 
 
 def test_nothing_is_said_plainly():
-    assert promise_words(Guarantee()) == ["The method promises nothing; the report rests on measurements alone."]
+    assert guarantee_words(Guarantee()) == ["The method guarantees nothing; the report rests on measurements alone."]
     # Pk = 1 allows a posterior of 1.
-    assert promise_words(Guarantee(pk=1.0)) == promise_words(Guarantee())
+    assert guarantee_words(Guarantee(pk=1.0)) == guarantee_words(Guarantee())
 
 
 def test_usual_thresholds_are_named():
@@ -36,7 +36,7 @@ def test_usual_thresholds_are_named():
 
 def test_promises_of_rows_are_no_promises_of_people():
     rows = RowsOfPeople("id", 5200, 3011, 6)
-    words = promise_words(Guarantee(k=5, epsilon=1.0), rows)
+    words = guarantee_words(Guarantee(k=5, epsilon=1.0), rows)
     assert words == [
         "k = 5: by the quasi-identifiers alone, each row looks like at least 4 other rows.",
         "There are 5,200 rows of 3,011 people, up to 6 rows a person, so a class may hold fewer than 5 people.",
