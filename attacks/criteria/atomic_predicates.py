@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from metrics.columns import SUPPRESSED, Booleans, Domain, NumericDomain, read_cells, unescape
+from metrics.columns import SUPPRESSED, Booleans, Domain, NumericDomain, format_number, read_cells, unescape
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,10 @@ class AtomicPredicate(ABC):
     def holds(self, values: pd.Series[Any]) -> Booleans:
         """Evaluate the predicate on original values; booleans of shape (n,)."""
 
+    @abstractmethod
+    def words(self, write: Callable[[Any], str] = str) -> str:
+        """The predicate in words, with cells of the column as `write` writes them."""
+
 
 @dataclass(frozen=True)
 class AtMost(AtomicPredicate):
@@ -40,6 +44,10 @@ class AtMost(AtomicPredicate):
         """Compare each value with the bound; booleans of shape (n,)."""
         return np.asarray(values.to_numpy(dtype=float, na_value=np.nan) <= self.bound)
 
+    def words(self, write: Callable[[Any], str] = str) -> str:
+        """The predicate in words."""
+        return f"{self.column} at most {write(format_number(self.bound))}"
+
 
 @dataclass(frozen=True)
 class AtLeast(AtomicPredicate):
@@ -50,6 +58,10 @@ class AtLeast(AtomicPredicate):
     def holds(self, values: pd.Series[Any]) -> Booleans:
         """Compare each value with the bound; booleans of shape (n,)."""
         return np.asarray(values.to_numpy(dtype=float, na_value=np.nan) >= self.bound)
+
+    def words(self, write: Callable[[Any], str] = str) -> str:
+        """The predicate in words."""
+        return f"{self.column} at least {write(format_number(self.bound))}"
 
 
 @dataclass(frozen=True)
@@ -79,6 +91,10 @@ class Covered(AtomicPredicate):
             return np.zeros(0, dtype=bool)
         cells = read_cells(pd.Series([self.cell], name=self.column), self.domain)
         return np.asarray(cells.contains(np.asarray(distinct))[0][codes])
+
+    def words(self, write: Callable[[Any], str] = str) -> str:
+        """The predicate in words."""
+        return f"{self.column} {write(self.cell)}"
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def choose(
     from leaderboard import Store
     from leaderboard.pages.number_text import exact
     from scenarios.assessment.choosing.choice import Chooser
-    from scenarios.assessment.choosing.choice_report import Source, WholeTable, verdict
+    from scenarios.assessment.choosing.choice_report import Source, WholeTable, nearest_words, verdict
     from scenarios.assessment.choosing.portfolio import read_portfolio
     from scenarios.running.display import Display
     from scenarios.running.workers import LocalProcesses, cores, start_server
@@ -165,6 +165,7 @@ def choose(
     }
     _write_choice(choice, whole, several, portfolio.people, Source(table, roles), only, about, form, html)
     echo(f"{table}: {verdict(choice, bound, only)}", err=True)
+    echo_each("note", nearest_words(choice, bound))
     sys.exit(0 if any(one.meets for one in choice.finalists) else GATE_FAILED)
 
 
@@ -199,7 +200,9 @@ def _write_choice(
     guaranteed = {name: entry.method.guarantee(dataset.records) for name, entry in entries.items()}
     guarantees = [guarantee_on(dataset, entry, guaranteed[name]) for name, entry in entries.items()]
     of_people = people_warnings(several, guaranteed)
-    effects = {name: whole.effect(entry) for name, entry in entries.items()}
+    near = [] if choice.nearest is None else [choice.nearest]
+    shown_entries = entries | {label(one.name, one.parameters): one for one in near}
+    effects = {name: whole.effect(entry) for name, entry in shown_entries.items()}
     sections = choice_sections(choice, bound, people, source, guarantees, only, effects, of_people)
     # Tables of a terminal are wrapped, and a command must stay in one line.
     shown = [section for section in sections if section.title != COMMANDS] if form == "table" else sections
@@ -207,7 +210,7 @@ def _write_choice(
     if form == "table":
         for name, *lines in commands(choice, bound, source):
             echo("\n".join([f"# {name}", *lines]))
-        if any(not one.refused for one in choice.finalists):
+        if commands(choice, bound, source):
             echo(f"# {CONTROL}: {HELD_BACK}")
     # What plays count was said before them.
     said = set(map(str, plays_notes(several, of_people=True)))

@@ -224,7 +224,8 @@ _SAID = {
     "plain table": (
         WARNING,
         "No cell is an interval, a set or *. If the rows are synthetic, classes mean little: see what attacks find "
-        "with `tokumei rank` or `tokumei report`.",
+        "with `tokumei rank` or `tokumei report`. If values were changed, as by noise or swapping, exact matching does "
+        "not apply: `tokumei attack` links the rows.",
     ),
     "noised": (
         WARNING,

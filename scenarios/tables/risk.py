@@ -37,8 +37,9 @@ _REFUSED = 0.05
 def looks_noised(cells: pd.Series[Any], declared: Column | None) -> bool:
     """Whether a column's numbers look noised.
 
-    Fractional numbers do if nearly all occur once. So do numbers of which the roles file does not allow a part:
-    fractions of integers, too many decimals, or numbers beyond the bounds.
+    Fractional numbers do if nearly all occur once; those at declared bounds, to which noise is cut, do not count. So do
+    numbers of which the roles file does not allow a part: fractions of integers, too many decimals, or numbers beyond
+    the bounds.
 
     Parameters
     ----------
@@ -61,9 +62,11 @@ def looks_noised(cells: pd.Series[Any], declared: Column | None) -> bool:
     numbers = numbers[is_number]
     if rows.sum() < max(_FEWEST, _NUMBERS * cells.sum()):
         return False
-    single = rows[(rows == 1) & (numbers != np.round(numbers))].sum()
+    bounds = [] if declared is None else [bound for bound in (declared.low, declared.high) if bound is not None]
+    inside = np.isin(numbers, bounds, invert=True)
+    single = rows[inside & (rows == 1) & (numbers != np.round(numbers))].sum()
     refused = np.zeros(numbers.size, dtype=bool) if declared is None else _refused(numbers, declared)
-    return bool(single > _SINGLE * rows.sum() or rows[refused].sum() > _REFUSED * rows.sum())
+    return bool(single > max(_FEWEST, _SINGLE * rows[inside].sum()) or rows[refused].sum() > _REFUSED * rows.sum())
 
 
 def _refused(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from metrics.columns import Domain, NumericDomain
+from metrics.columns import SUPPRESSED, Domain, NumericDomain
 from metrics.columns.printable import printable
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO
 from scenarios.tables.reading.written_cells import integer_cell
+from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
 from scenarios.tables.review.ordered_scales import with_scale_order
 from scenarios.tables.roles import Roles, read_roles
 
@@ -20,6 +22,7 @@ HEADER = """\
 # Roles and domains of {name}, written by `tokumei {command}`.
 # Review every domain that was read from the data. Replace it by what is known without these records, such as a codebook
 # or the limits of a form. This file declares the domains to be public, and guarantees of privacy rest on that.
+# Bounds that were read are rounded outwards, since other people of the same kind have values beyond them.
 """
 REVIEW = "# Read from the data: review this domain.{}"
 
@@ -73,19 +76,72 @@ def roles_text(
         lines = list(comments.get(name, ()))
         if name in inferred:
             tables[name] = {**tables.get(name, {}), **declaration(inferred[name], dates.get(name), decimals.get(name))}
+            if hints_at(name, POSTCODES, POSTCODES_JAPANESE):
+                tables[name] = {**proposed_hierarchy(inferred[name]), **tables[name]}
         text = tomli_w.dumps({"columns": {name: shortened(tables[name])}}) if name in tables else ""
         if lines or text:
             parts.append("\n".join([*map(printable, lines), text]))
     return "\n".join(parts)
 
 
+def outward_bounds(domain: NumericDomain, dates: DateForm | None = None) -> tuple[float, float]:
+    """Bounds of a domain that was read from records, rounded outwards to what other people of the kind may have.
+
+    Numbers are rounded beyond a twentieth of their range, to 1, 2 or 5 times a power of ten. Ends that are round and
+    integers that span less than ten are left. Dates are rounded to whole years or months, if they span four of these.
+
+    Examples
+    --------
+    >>> outward_bounds(NumericDomain(56.6, 200.7)), outward_bounds(NumericDomain(1, 5, integer=True))
+    ((40.0, 210.0), (1.0, 5.0))
+    """
+    low, high = float(domain.low), float(domain.high)
+    if dates is not None:
+        return dates.whole_periods(int(low), int(high))
+    tenth = (high - low) / 10
+    if tenth <= 0 or (domain.integer and tenth < 1):
+        return low, high
+    power = 10.0 ** math.floor(math.log10(tenth))
+    step = power * max(times for times in (1, 2, 5) if times * power <= tenth or times == 1)
+    digits = max(0, -math.floor(math.log10(step)))
+    # An end that is round by itself, such as 0 or 100, is one of the measure. Amounts do not become negative.
+    below = low if low % step == 0 else math.floor((low - tenth / 2) / step) * step
+    above = high if high % step == 0 else math.ceil((high + tenth / 2) / step) * step
+    return round(below if low < 0 else max(below, 0.0), digits), round(above, digits)
+
+
+def proposed_hierarchy(domain: Domain) -> dict[str, Any]:
+    """Hierarchy of codes of one length, which keeps ever fewer first characters; nothing for other domains.
+
+    Examples
+    --------
+    >>> from metrics import CategoricalDomain
+    >>> proposed_hierarchy(CategoricalDomain(("0123", "0145", "0267")))
+    {'hierarchy': {'rows': [['0123', '01**', '*'], ['0145', '01**', '*'], ['0267', '02**', '*']]}}
+    """
+    codes = () if isinstance(domain, NumericDomain) else domain.categories
+    length = len(codes[0]) if codes else 0
+    if length < 2 or any(len(code) != length or not code.isalnum() for code in codes):
+        return {}
+    kept = [list(codes)]
+    for count in range(length - 1, 0, -1):
+        groups = [code[:count] + SUPPRESSED * (length - count) for code in codes]
+        if 1 < len({*groups}) < len({*kept[-1]}):
+            kept.append(groups)
+    rows = [[*row, SUPPRESSED] for row in zip(*kept, strict=True)]
+    return {"hierarchy": {"rows": rows}} if len(kept) > 1 else {}
+
+
 def declaration(domain: Domain, dates: DateForm | None = None, decimals: int | None = None) -> dict[str, Any]:
-    """A domain as the table of a roles file; the bins of dates are those of the calendar."""
+    """A domain as the table of a roles file, with bounds rounded outwards; bins of dates are those of the calendar."""
+    low, high = outward_bounds(domain, dates) if isinstance(domain, NumericDomain) else (0, 0)
     if dates is not None and isinstance(domain, NumericDomain):
         other = {} if dates.format == ISO else {"format": dates.format.pattern}
-        return {"type": "date", **other, "low": dates.iso(domain.low), "high": dates.iso(domain.high)}
+        levels = dates.default_levels(int(low), int(high))
+        calendar = {"hierarchy": {"calendar": list(levels)}} if levels else {}
+        return {"type": "date", **other, "low": dates.iso(low), "high": dates.iso(high), **calendar}
     if isinstance(domain, NumericDomain):
-        bounds = {"low": float(domain.low), "high": float(domain.high), "cuts": list(domain.cuts)}
+        bounds = {"low": low, "high": high, "cuts": list(domain.cuts)}
         digits = {} if decimals is None else {"decimals": decimals}
         return {"type": "number", "integer": domain.integer, **digits, **bounds}
     return {"type": "category", "categories": list(domain.categories), "ordered": domain.ordered}

@@ -15,6 +15,7 @@ from scenarios.assessment.choosing.halving import (
     confirmed_bounds,
     finalists,
     fresh_plays,
+    nearest,
     never,
     survivors,
 )
@@ -41,6 +42,8 @@ BASELINE = "Constant"
 """Reference of utility 0, which is measured in the first round and never recommended."""
 CHOOSING = 0.6
 """Share of the time budget for choosing; the rest is for fresh plays."""
+USELESS = 0.05
+"""Utility below which a setting keeps nearly nothing."""
 MOST_FRESH = 40
 """Most fresh plays."""
 
@@ -97,6 +100,9 @@ class Choice:
         Whether the time budget ended the choice before all rounds or fresh plays.
     interrupted : int
         Number of the signal that interrupted the choice, or 0.
+    nearest : NamedMethod or None
+        Where no finalist meets the bound, the useful setting that a report would not refuse and whose upper bound was
+        the smallest while choosing.
     """
 
     finalists: tuple[Finalist, ...]
@@ -104,6 +110,7 @@ class Choice:
     plays: int
     ended_early: bool = False
     interrupted: int = 0
+    nearest: NamedMethod | None = None
 
 
 @dataclass
@@ -162,7 +169,12 @@ class Chooser:
             for key in [_identity(entry)]
         ]
         ranked.sort(key=lambda one: (not one.meets, one.refused, -_utility(one.exposure)))
-        return Choice(tuple(ranked), measured, count, self.ended_early, self.interrupted)
+        near = None
+        if not self.interrupted and not any(one.meets for one in ranked):
+            others = [one for one in measured if one.defense != BASELINE]
+            near = nearest(others, USELESS, lambda one: self.refused(*self._entries([one])))
+        entry = None if near is None else self._entries([near])[0]
+        return Choice(tuple(ranked), measured, count, self.ended_early, self.interrupted, entry)
 
     def _rounds(self, rounds: Sequence[Round], deadline: float) -> tuple[tuple[Exposure, ...], list[Exposure], int]:
         """All settings as measured, the finalists among them, and the number of plays of the last round."""

@@ -18,11 +18,12 @@ from leaderboard.results.goals import goal_words
 from leaderboard.results.result import label
 from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, clean_plays, level_of_each, to_be_sure
 from metrics.columns import Domain
-from scenarios.assessment.choosing.choice import BASELINE, Choice, Finalist
+from scenarios.assessment.choosing.choice import BASELINE, USELESS, Choice, Finalist
 from scenarios.assessment.choosing.column_costs import column_costs
 from scenarios.assessment.choosing.goals import REAL_ROWS, SYNTHETIC, is_of
 from scenarios.assessment.choosing.halving import ERROR, front
-from scenarios.assessment.reporting.findings import class_findings
+from scenarios.assessment.evaluation.row_origin import holding_share
+from scenarios.assessment.reporting.findings import LITTLE, class_findings
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.note import Note
@@ -100,8 +101,12 @@ class WholeTable:
             told = several is not None and bool((release.origin >= 0).all())
             people = person_numbers(records)[release.origin] if told else None
             person = None if several is None else several.person
-            found = class_findings(frame, released, sensitive, self.bound, counts=True, people=people, person=person)
-            classes = {finding.title: finding.value for finding in found}
+            domains = {name: records.domain(name) for name in released}
+            holding = holding_share(frame[released], records.frame, domains, release.origin)
+            found = class_findings(
+                frame, released, sensitive, self.bound, counts=True, people=people, person=person, holding=holding
+            )
+            classes = {finding.title: finding.value for finding in found if finding.status != LITTLE}
         numbers: dict[str, Domain] = {name: records.domain(name) for name in frame.columns if dates(name) is None}
         costs = column_costs(records, release, self.dataset.written.date_units)
         cells = counted_cells(frame, numbers)
@@ -110,8 +115,6 @@ class WholeTable:
 
 COMMANDS = "Commands"
 """Title of the section of commands, which a terminal shows unbroken."""
-USELESS = 0.05
-"""Utility below which a setting keeps nearly nothing."""
 CONTROL = "others.csv"
 """Name of the control group's file in commands."""
 HELD_BACK = (
@@ -219,7 +222,7 @@ def choice_sections(
         *covered,
         *_classes(bound, effects),
         *_commands(choice, bound, source),
-        *_costs(choice.finalists, effects),
+        *_costs([*(one.entry for one in choice.finalists), *filter(None, [choice.nearest])], effects),
         *_front(choice, bound),
     ]
 
@@ -271,9 +274,11 @@ def _classes(bound: float, effects: Mapping[str, Effect]) -> list[Section]:
 def commands(choice: Choice, bound: float, source: Source) -> list[tuple[str, str, str]]:
     """Label of each finalist, the command that releases the whole table by it, and the one that reports on it.
 
-    Finalists whose classes a report would refuse have none.
+    Finalists whose classes a report would refuse have none. Where no finalist meets the bound, the nearest setting has.
     """
     offered = [one.entry for one in choice.finalists if not one.refused]
+    if choice.nearest is not None and _label(choice.nearest) not in map(_label, offered):
+        offered.append(choice.nearest)
     return [
         (_label(entry), source.defend(entry, number), source.report(entry, number, bound))
         for number, entry in enumerate(offered, start=1)
@@ -299,6 +304,20 @@ def verdict(choice: Choice, bound: float, only: Sequence[str] = ()) -> str:
         return f"{none} the bound {exact(bound)} in these plays{_nearest(choice)}{more}"
     early = "; the budget ended the choice early, and --budget gives more" if choice.ended_early else ""
     return f"{none} the bound {exact(bound)}{_nearest(choice)}{early}"
+
+
+def nearest_words(choice: Choice, bound: float) -> list[str]:
+    """What the nearest setting that a report would not refuse reaches, and what it costs; none if a finalist meets."""
+    near = choice.nearest
+    if near is None or any(one.meets for one in choice.finalists):
+        return []
+    one = next(one for one in choice.measured if _name(one) == _label(near))
+    best = max(choice.measured, key=_utility)
+    return [
+        f"{_label(near)} is the nearest setting that `tokumei report` would not refuse by its classes: utility "
+        f"{number(_utility(one))} beside {number(_utility(best))} of {_name(best)}, advantage at most "
+        f"{number(_upper(one))} while choosing, where {exact(bound)} was asked; its commands follow"
+    ]
 
 
 def _nearest(choice: Choice) -> str:
@@ -343,7 +362,8 @@ def _best(choice: Choice, bound: float, released: str, only: Sequence[str]) -> S
     title = f"Best settings within {exact(bound)}" if meets else f"Finalists, none within {exact(bound)} in these plays"
     tables = (Table(title, columns, rows, digits=3, note=note),) if rows else ()
     says = verdict(choice, bound, only)
-    return Section("Choice", (f"{says[0].upper()}{says[1:]}.",), tables)
+    near = (f"{one}." for one in nearest_words(choice, bound))
+    return Section("Choice", (f"{says[0].upper()}{says[1:]}.", *near), tables)
 
 
 def _commands(choice: Choice, bound: float, source: Source) -> list[Section]:
@@ -375,9 +395,9 @@ def _row(one: Finalist) -> list[Value]:
     ]
 
 
-def _costs(finalists: Sequence[Finalist], effects: Mapping[str, Effect]) -> list[Section]:
-    """What each finalist does to each column of the whole table."""
-    shown = [_label(one.entry) for one in finalists if _label(one.entry) in effects]
+def _costs(entries: Sequence[NamedMethod], effects: Mapping[str, Effect]) -> list[Section]:
+    """What each setting does to each column of the whole table."""
+    shown = list(dict.fromkeys(_label(one) for one in entries if _label(one) in effects))
     if not shown:
         return []
     columns = list(effects[shown[0]].costs)

@@ -10,10 +10,12 @@ import numpy as np
 import pandas as pd
 
 from defenses import Microdata, MicrodataRelease
+from leaderboard.pages.number_text import counted
 from metrics.columns import Booleans, CategoricalCells, Domain, NumericCells, NumericDomain, format_number, read_cells
 
-VALUES = "values"
-"""What integers count without a unit."""
+VALUES, SECONDS = "values", "seconds"
+"""What integers count without a unit, and in columns of dates with a time of day."""
+_DURATIONS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 
 
 def unchanged_cells(original: pd.Series[Any], released: pd.Series[Any], domain: Domain) -> Booleans:
@@ -136,7 +138,10 @@ def _width(cells: NumericCells | CategoricalCells, general: Booleans, unit: str)
         # A closed range of integers holds both ends.
         widths = ends + (numeric.integer & ~half_open)
         # Four digits, since sums of decimals have seventeen.
-        width = format_number(float(f"{np.median(widths[cells.codes][general]):.4g}"))
+        median = float(np.median(widths[cells.codes][general]))
+        if unit == SECONDS:
+            return f"ranges of {duration(median)} of {duration(numeric.high - numeric.low + 1)} (median)"
+        width = format_number(float(f"{median:.4g}"))
         span = f"the {format_number(numeric.high - numeric.low + 1)} {unit}" if numeric.integer else _span(numeric)
         return f"ranges of {width} of {span} (median)"
     sizes = cells.member.sum(axis=1)[cells.codes][general]
@@ -166,8 +171,28 @@ def _shift(original: pd.Series[Any], cells: NumericCells, unit: str) -> str:
 
 def amount(value: float, unit: str = VALUES) -> str:
     """An amount of three digits, more before the point, and its unit unless it is a plain number."""
+    if unit == SECONDS:
+        return duration(value)
     digits = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
     return digits if unit == VALUES else f"{digits} {unit}"
+
+
+def duration(seconds: float) -> str:
+    """A number of seconds in its largest unit and the next smaller one.
+
+    Examples
+    --------
+    >>> duration(93_600), duration(3600), duration(75)
+    ('1 day 2 hours', '1 hour', '1 minute 15 seconds')
+    """
+    left = round(seconds)
+    counts = []
+    for unit, size in _DURATIONS:
+        count, left = divmod(left, size)
+        counts.append((count, unit))
+    first = next((place for place, (count, _) in enumerate(counts) if count), len(counts) - 1)
+    shown = [(count, unit) for count, unit in counts[first : first + 2] if count] or counts[-1:]
+    return " ".join(counted(count, unit) for count, unit in shown)
 
 
 def _percent(share: float) -> str:

@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -152,12 +153,21 @@ def finalists(
 ) -> list[Exposure]:
     """The most useful settings whose measured advantage is within the bound, at most `FINALISTS`.
 
-    Settings that a report would refuse only fill places that are left.
+    Settings that a report would refuse are left out: fresh plays of them would confirm what nobody may release.
     """
-    within = [
+    within = (
         one for one in survivors(exposures, bound, len(exposures)) if one.overall and one.overall.advantage < bound
-    ]
-    return sorted(within, key=refused)[:FINALISTS]
+    )
+    return list(islice((one for one in within if not refused(one)), FINALISTS))
+
+
+def nearest(
+    exposures: Sequence[Exposure], useful: float, refused: Callable[[Exposure], bool] = never
+) -> Exposure | None:
+    """The setting of the smallest upper bound that keeps a useful utility and that a report would not refuse."""
+    kept = (one for one in exposures if one.utility is not None and one.utility.value >= useful and not one.failures)
+    by_bound = sorted(kept, key=lambda one: (_upper(one), _usefulness(one)))
+    return next((one for one in by_bound if not refused(one)), None)
 
 
 def fresh_plays(chosen: Sequence[Exposure], plays: int, bound: float, most: int) -> int:

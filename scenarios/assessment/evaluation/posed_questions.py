@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,12 +13,12 @@ from numpy.random import Generator
 import attacks as a
 from attacks import Attack, BayesInference, ClassifierInference, MajorityInClass, NotApplicable
 from attacks.base import Decisions, Predicates, RankedAnswers
+from attacks.criteria.atomic_predicates import Conjunction
 from defenses import Identity, Microdata, MicrodataRelease, released_frame
 from leaderboard.pages.number_text import number
 from leaderboard.statistics.pairs import FEWEST_TRIALS
-from metrics import Estimate, equivalence_classes, l_diversity, normalized_certainty_penalty
-from metrics.classes import rows_in_classes
-from metrics.columns import Booleans, Floats, Integers
+from metrics import Estimate, l_diversity, normalized_certainty_penalty
+from metrics.columns import Booleans, Floats
 from metrics.score import Score, Scores
 from metrics.table_utility import headline_utility, ordered_utility
 from scenarios.assessment.evaluation.control_people import records_among
@@ -31,6 +29,7 @@ from scenarios.assessment.evaluation.evaluation_setting import (
     joint_confidence,
     upper_confidence,
 )
+from scenarios.assessment.evaluation.finished_classes import released_classes
 from scenarios.assessment.evaluation.row_origin import (
     CopiedRecords,
     RowOrigin,
@@ -38,7 +37,6 @@ from scenarios.assessment.evaluation.row_origin import (
     held_people,
     kinds_of_rows,
     people_notes,
-    people_of_rows,
     recognized_origin,
 )
 from scenarios.games.control_group import with_sensitive
@@ -58,10 +56,7 @@ from scenarios.games.questions.row_question import (
 )
 from scenarios.tables.file_methods import ReleasedFile
 from scenarios.tables.finished_table import FinishedTable
-from scenarios.tables.released_classes import PERSON, CodedCells, ReleasedTable
-from scenarios.tables.review.rows_of_people import ClassMembers, number_of_people, person_numbers
-from scenarios.tables.risk import RiskReport, risk_report
-from scenarios.tables.roles import Roles
+from scenarios.tables.review.rows_of_people import number_of_people, person_numbers
 from scenarios.tables.seeds import generator
 
 # Questions about people of given tables, who may have several rows each: a person is one trial.
@@ -197,6 +192,7 @@ ATTACKS: tuple[Attack, ...] = (
     a.AssignmentLinkage(),
     a.SweeneyJoin(),
     a.DistanceToClosestRecord(rounds=1),
+    a.EuclideanClosestRecord(rounds=1),
     a.DensityRatioMembership(rounds=1),
     a.LocalLikelihoodMembership(),
     a.MarginalMembership(rounds=1),
@@ -272,11 +268,14 @@ class PosedQuestions:
         The release.
     origin : RowOrigin
         What is known about the origin of its rows.
+    only : MeasuredAttack, optional
+        The outcome of the only attack that is played again; by default, every attack is played.
     """
 
     setting: EvaluationSetting
     table: FinishedTable
     origin: RowOrigin
+    only: MeasuredAttack | None = None
 
     @cached_property
     def file(self) -> ReleasedFile:
@@ -391,7 +390,11 @@ class PosedQuestions:
             Whether the release tells nobody apart.
         """
         game = FinishedRelease(people=people, question=question)
-        for attack in pursuing(question.takes, attacks):
+        asked = pursuing(question.takes, attacks)
+        if self.only is not None:
+            same = (knows, column) == (self.only.knows, self.only.column)
+            asked = [attack for attack in asked if same and type(attack).__name__ == self.only.attack]
+        for attack in asked:
             rngs = Randomness.in_turn(self._rng(*names, type(attack).__name__))
             play = partial(scores_of, self.file, attack, game, people, self.release, rngs)
             yield attempted(attack, knows, play, column, nothing_told=nothing_told)
@@ -455,14 +458,31 @@ class PosedQuestions:
         nothing = self._tells_nothing([column], setting.records.frame, strangers.frame)
         yield from self._asked(question, people, QUASI, (name, column), ATTACKS, column, nothing_told=nothing)
 
-    def _singling_out(self) -> Iterator[MeasuredAttack]:
+    def isolating(self) -> list[Conjunction]:
+        """Predicates of the attacks that hold for rows of one person, as `outcomes` scores them."""
+        people, names = self._everybody()
+        question = GivenSinglingOut()
+        game = FinishedRelease(people=people, question=question)
+        found: dict[Conjunction, None] = {}
+        for attack in pursuing(question.takes, ATTACKS):
+            rngs = Randomness.in_turn(self._rng(*names, type(attack).__name__))
+            claims = claims_of(self.file, attack, game, people, self.release, rngs)
+            found |= {one: None for one in claims.predicates if question.isolated([one], people.records)}
+        return list(found)
+
+    def _everybody(self) -> tuple[GivenPeople, tuple[str, ...]]:
+        """The people who may be singled out, and names of the random generator."""
         setting, count = self.setting, self.setting.size
         nobody = setting.records.take([])
         people = self._people(setting.records, nobody, self._public(nobody))
         if setting.control is not None:
             people = replace(people, others=setting.strangers(min(count, setting.control_size)))
         # With a control group as large, the same generator as in other questions with one.
-        names = ("singling_out", "") if setting.control_size >= count else ("singling_out",)
+        return people, ("singling_out", "") if setting.control_size >= count else ("singling_out",)
+
+    def _singling_out(self) -> Iterator[MeasuredAttack]:
+        setting, count = self.setting, self.setting.size
+        people, names = self._everybody()
         if self._row is not None and self._held(list(self.table.frame.columns), setting.records.frame):
             blank = Scores.of(Score("singling_out", None, bound(count), 0))
             for attack in pursuing(GivenSinglingOut.takes, ATTACKS):
@@ -636,77 +656,6 @@ class ReleaseEvaluation:
         """Utility x (1 - max(0, worst advantage)), as on boards; None if no attack was measured."""
         worst = self.worst()
         return None if worst is None else self.utility * (1 - max(0.0, worst[1].value))
-
-
-def class_report(
-    setting: EvaluationSetting, cells: pd.DataFrame, sensitive: Sequence[str], people: Integers | None
-) -> RiskReport:
-    """Class measures of original values or released cells, as `tokumei risk` shows them.
-
-    Parameters
-    ----------
-    setting : EvaluationSetting
-        The original table.
-    cells : DataFrame, shape (rows, columns with a role)
-        The values or cells.
-    sensitive : sequence of str
-        Sensitive columns that were released.
-    people : ndarray of int, shape (rows,), or None
-        The person of each row, if it is known.
-    """
-    records = setting.records
-    columns = {name: CodedCells.of_values(cells[name]) for name in (*records.quasi_identifiers, *sensitive)}
-    if setting.repeats and people is not None:
-        columns[PERSON] = CodedCells.of_values(people)
-    roles = Roles(person=records.person if setting.repeats else None)
-    return risk_report(ReleasedTable(Path(), columns, records.quasi_identifiers, tuple(sensitive), (), roles, {}))
-
-
-class FinishedClasses(NamedTuple):
-    """Equivalence classes of a release in its quasi-identifiers.
-
-    Parameters
-    ----------
-    inside : ndarray of bool, shape (rows,)
-        Which rows belong to a class.
-    classes : ndarray of int, shape (rows inside,)
-        The class of each of them.
-    people : ndarray of int, shape (rows,), or None
-        The person of each row, if it is known.
-    report : RiskReport
-        Class measures, as `tokumei risk` shows them.
-    """
-
-    inside: Booleans
-    classes: Integers
-    people: Integers | None
-    report: RiskReport
-
-    @property
-    def sizes(self) -> Integers:
-        """Number of people in each class; of rows if nobody knows whose they are."""
-        numbers = np.arange(self.classes.size) if self.people is None else self.people[self.inside]
-        return ClassMembers.of(self.classes, numbers).sizes
-
-
-def released_classes(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin) -> FinishedClasses | None:
-    """Classes of a release, which are computed once; None without quasi-identifiers.
-
-    Parameters
-    ----------
-    setting, table, origin
-        As in `evaluate`.
-    """
-
-    def compute() -> FinishedClasses:
-        people, cells = people_of_rows(setting, table, origin), table.alike[list(setting.columns)]
-        report = class_report(setting, cells, [name for name in records.sensitive if name in table.frame], people)
-        inside = rows_in_classes(cells, quasi)
-        return FinishedClasses(inside, equivalence_classes(cells[inside], quasi), people, report)
-
-    records, quasi = setting.records, setting.records.quasi_identifiers
-    key = table.sha256, origin.kind, origin.origin.tobytes()
-    return setting.kept("classes", key, compute) if quasi else None
 
 
 def enough(outcome: MeasuredAttack, estimate: Estimate) -> bool:

@@ -294,6 +294,31 @@ def held_people(kinds: pd.DataFrame, people: pd.DataFrame, domains: Mapping[str,
     return inside
 
 
+def holding_share(
+    released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain], origin: Integers
+) -> float | None:
+    """Share of the rows of known origin whose cells hold the values of their record; None without such a row.
+
+    Parameters
+    ----------
+    released : DataFrame, shape (rows, columns)
+        Released cells.
+    records : DataFrame, shape (records, at least these columns)
+        Original values.
+    domains : mapping of str to Domain
+        Domains of the columns.
+    origin : ndarray of int, shape (rows,)
+        Position of each row's record, -1 where it is unknown.
+    """
+    known = np.flatnonzero(origin >= 0)
+    if not known.size:
+        return None
+    holds = np.ones(known.size, dtype=bool)
+    for name in released.columns:
+        holds &= CellDistance.of(released[name], records[name], domains[str(name)])(known, origin[known]) == 0
+    return float(holds.mean())
+
+
 def kinds_of_rows(released: pd.DataFrame) -> tuple[pd.DataFrame, Integers]:
     """Distinct rows, and the number of the kind of each row, shape (rows,)."""
     code = released.groupby(list(released.columns), dropna=False, sort=False).ngroup().to_numpy()

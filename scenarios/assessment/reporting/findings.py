@@ -123,6 +123,11 @@ COUNTED = "counted"
 """How findings are measured that are no estimates."""
 SYNTHETIC = "If rows stem from people, this counts. Rows of a synthetic table stem from nobody."
 """What a class of rows means of which nobody knows whether they stem from people."""
+CHANGED = (
+    "{:.1%} of the rows hold their person's quasi-identifiers. So exact matching does not apply, and attacks measure "
+    "who is found."
+)
+"""What a class means of rows whose values were changed, as by noise."""
 SMALLEST = "Smallest class of people alike"
 """Title of the finding on the smallest class."""
 UNTOLD = (
@@ -187,6 +192,7 @@ def class_findings(
     counts: bool,
     people: Integers | None = None,
     person: str | None = None,
+    holding: float | None = None,
 ) -> list[Finding]:
     """Risks of the smallest class, and of the class that says most about a sensitive value.
 
@@ -206,9 +212,14 @@ def class_findings(
         Number of the person of each row, if `person` is named; None if it is not known.
     person : str, optional
         Column that names the person, if somebody has several rows; else each row is a person.
+    holding : float, optional
+        Share of the rows that hold their person's quasi-identifiers, if it is known whose they are.
 
     Notes
     -----
+    Whoever matches exactly finds the rows of at most the share `holding` of the people. Where it is within the
+    threshold, as after noise, classes say little, and attacks that compare by distance decide.
+
     A class that holds one value of a sensitive column is as bad as a class of one person: its people are found out. The
     risk of a class is (p - q) / (1 - q) for a value with share p in the class and q in the table, at its largest. Cells
     that leave several values count as `scenarios.assessment.reporting.findings` says.
@@ -230,8 +241,10 @@ def class_findings(
     for column, domain in sensitive.items():
         shown = class_values(classes, read_cells(cells[column], domain), people)
         risks.append((class_title(column), shown.excess, _value_words(column, domain, shown, everybody, classes.size)))
-    if not counts:
-        return [Finding(title, value, value, value, LITTLE, COUNTED, SYNTHETIC) for title, value, _ in risks]
+    changed = holding is not None and holding <= threshold
+    if not counts or changed:
+        meaning = CHANGED.format(holding) if changed else SYNTHETIC
+        return [Finding(title, value, value, value, LITTLE, COUNTED, meaning) for title, value, _ in risks]
     findings = []
     for title, value, words in risks:
         low, high, how = value, value, COUNTED

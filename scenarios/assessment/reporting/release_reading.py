@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,17 +20,16 @@ from scenarios.assessment.choosing.column_costs import amount, column_costs
 from scenarios.assessment.evaluation.control_people import control_warnings, refuse_control_in_release
 from scenarios.assessment.evaluation.control_size import trials_needed
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, most_asked
+from scenarios.assessment.evaluation.finished_classes import FinishedClasses, class_report, released_classes
 from scenarios.assessment.evaluation.posed_questions import (
     FEWEST_RIGHT,
-    FinishedClasses,
     ReleaseEvaluation,
-    class_report,
     evaluate,
     most_targets,
-    released_classes,
 )
 from scenarios.assessment.evaluation.row_origin import (
     RowOrigin,
+    holding_share,
     random_share,
     recognized_origin,
     refuse_misfit,
@@ -38,6 +38,7 @@ from scenarios.assessment.evaluation.row_origin import (
 from scenarios.assessment.reporting.findings import (
     ABOVE,
     FEW,
+    SMALLEST,
     UNSURE,
     Finding,
     Measured,
@@ -50,6 +51,7 @@ from scenarios.assessment.reporting.findings import (
 )
 from scenarios.assessment.reporting.rank_correlations import correlation_warnings, rank_correlations
 from scenarios.assessment.reporting.release_report import ReportContent, refuse_false_promise
+from scenarios.assessment.reporting.remedies import Advisor, advice_words
 from scenarios.tables.finished_table import FinishedTable
 from scenarios.tables.linkage_files import read_truth
 from scenarios.tables.note import READ, Note, sentence
@@ -421,7 +423,8 @@ def report_content(
     if promised is not None:
         refuse_false_promise(promised, evaluation, defense_name, after.several if after else ())
     counts = evaluation.origin != "unknown" or _generalized(table)
-    of_classes = _class_findings(setting, table, classes, threshold, counts=counts)
+    count = _counting(setting, table, origin, classes, threshold, counts=counts)
+    of_classes = count(table.alike[list(setting.columns)])
     of_identifiers = identifier_findings(table.unknown, records.frame[list(records.identifiers)])
     of_copies = copy_findings(evaluation, threshold)
     of_attacks = attack_findings(evaluation, threshold, releases)
@@ -440,6 +443,16 @@ def report_content(
         quasi_identifiers=tuple(name for name in records.quasi_identifiers if name in table.frame.columns),
         sensitive=tuple(sensitive),
     )
+    advisor = Advisor(
+        setting,
+        table,
+        origin,
+        evaluation,
+        threshold,
+        count,
+        () if after is None else tuple(after.sets),
+    )
+    remedies = advisor.advice(findings)
     domains = {name: table.domains[name] for name in setting.columns}
     correlations = tuple(rank_correlations(records.frame, table.suppressed[list(setting.columns)], domains))
     people = replace(records, domains={**records.domains, **table.domains})
@@ -460,12 +473,15 @@ def report_content(
         ),
         advice=(
             *control_advice(setting),
+            *size_advice(findings, threshold),
             *closeness_advice(records.frame, sensitive, findings, threshold),
             *more_people(setting, evaluation, findings, threshold, releases),
+            *advice_words(remedies),
         ),
         files=files,
         options=options,
         seed_chosen=seed_chosen,
+        remedies=tuple(remedies),
     )
 
 
@@ -490,22 +506,40 @@ def _compared(
     return class_report(setting, setting.records.frame[list(setting.columns)], sensitive, known), classes.report
 
 
-def _class_findings(
-    setting: EvaluationSetting, table: FinishedTable, classes: FinishedClasses | None, threshold: float, *, counts: bool
-) -> list[Finding]:
-    """Findings on the classes of a release; none without quasi-identifiers."""
+def _counting(
+    setting: EvaluationSetting,
+    table: FinishedTable,
+    origin: RowOrigin,
+    classes: FinishedClasses | None,
+    threshold: float,
+    *,
+    counts: bool,
+) -> Callable[[pd.DataFrame], list[Finding]]:
+    """What counts the classes of released cells, recoded or not, into findings; none without quasi-identifiers."""
     if classes is None:
-        return []
+        return lambda cells: []
     person = setting.records.person if setting.repeats else None
-    return class_findings(
-        table.alike[list(setting.columns)],
-        setting.records.quasi_identifiers,
-        {name: table.domains[name] for name in setting.records.sensitive if name in table.frame.columns},
-        threshold,
+    quasi = [name for name in setting.records.quasi_identifiers if name in table.frame]
+    return partial(
+        class_findings,
+        quasi_identifiers=setting.records.quasi_identifiers,
+        sensitive={name: table.domains[name] for name in setting.records.sensitive if name in table.frame.columns},
+        threshold=threshold,
         counts=counts,
         people=None if person is None else classes.people,
         person=person,
+        holding=holding_share(table.frame[quasi], setting.records.frame, table.domains, origin.origin),
     )
+
+
+def size_advice(findings: Sequence[Finding], threshold: float) -> Iterator[str]:
+    """The class size that keeps the finding on the smallest class within the threshold, where it is above."""
+    if any(one.title == SMALLEST and one.status == ABOVE for one in findings):
+        k = math.ceil(1 / threshold)
+        yield (
+            f"{SMALLEST}: a defense with k-anonymity keeps it within {exact(threshold)} by k={k}, as Mondrian or "
+            f"Incognito with `-p k={k}`."
+        )
 
 
 def control_advice(setting: EvaluationSetting) -> list[str]:

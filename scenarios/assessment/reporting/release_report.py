@@ -31,6 +31,7 @@ from scenarios.assessment.reporting.findings import (
     threshold_words,
 )
 from scenarios.assessment.reporting.rank_correlations import RankCorrelation
+from scenarios.assessment.reporting.remedies import Advice, remedies_section
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.rows_of_people import MOST_NAMED, RowsOfPeople, epsilon_of_a_person
 from scenarios.tables.review.summary import ColumnSummary, summary
@@ -327,6 +328,8 @@ class ReportContent:
         Further options of the command.
     seed_chosen : bool
         Whether the user chose the seed; else the files gave it.
+    remedies : tuple of Advice
+        What findings rest on, and the cheapest remedies.
     """
 
     measured: Measured
@@ -342,6 +345,7 @@ class ReportContent:
     files: Mapping[str, str]
     options: str
     seed_chosen: bool
+    remedies: tuple[Advice, ...] = ()
 
 
 def report_sections(content: ReportContent, profiles: Sequence[str]) -> list[Section]:
@@ -349,6 +353,7 @@ def report_sections(content: ReportContent, profiles: Sequence[str]) -> list[Sec
     return [
         _verdict(content),
         _signature(),
+        *([remedies_section(content.remedies)] if content.remedies else []),
         _before_and_after(content),
         _attacks(content.measured),
         *chosen_profiles(profiles, content.measured),
@@ -459,10 +464,9 @@ def _attacks(measured: Measured) -> Section:
     ]
     if not copies:
         return Section("Attacks", (), (attacks, notes))
-    columns = ("columns", "people with a unique record", "stand verbatim in the release", "by chance")
-    return Section(
-        "Attacks", (), (attacks, Table("Unique records in the release", columns, copies, note=COPIES), notes)
-    )
+    heads = ("columns", "people with a unique record", "stand verbatim in the release", "by chance")
+    verbatim = Table("Unique records in the release", heads, copies, note=COPIES)
+    return Section("Attacks", (), (attacks, verbatim, notes))
 
 
 def _guarantee(content: ReportContent) -> Section:

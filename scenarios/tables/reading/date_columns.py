@@ -24,6 +24,7 @@ _DOUBTFUL = tuple(f"{day}{mark}{month}{mark}%Y" for mark in "/.-" for day, month
 FORMATS = (
     *(DateFormat(pattern + time) for pattern in (*_SURE, *_DOUBTFUL) for time in ("", *_TIMES)),
     DateFormat("%Y年%m月%d日"),
+    *(DateFormat(f"%Y%m%d{time}") for time in _TIMES),
 )
 """Formats that are recognized. Where a text fits two of them, it does not show which number is the month."""
 COMPACT = DateFormat("%Y%m%d")
@@ -37,7 +38,7 @@ SENTINELS = (
 )
 """Dates that usually stand for a missing value or for the end of time."""
 HEAD = 50
-_DATE_LIKE = re.compile(r"\s*\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}")
+_DATE_LIKE = re.compile(r"\s*(?:\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}|\d{8}[T ]\d{1,2}:\d\d)")
 _ZONED = re.compile(r"\s*\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?\s*(Z|[+-]\d\d:?\d\d|UTC)\s*")
 NO_ZONES = "times with a time zone are not read as dates; convert them to one time zone first"
 

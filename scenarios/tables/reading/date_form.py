@@ -16,6 +16,9 @@ from scenarios.tables.reading.date_format import ISO, ISO_TIME, DateFormat
 if TYPE_CHECKING:
     from defenses.base import IntervalHierarchy
 
+FEWEST_PERIODS = 4
+"""Fewest years or months between two dates that are rounded outwards to them."""
+
 
 @dataclass(frozen=True)
 class DateForm:
@@ -95,6 +98,14 @@ class DateForm:
         names = [name for name in calendar.PERIODS if name != "week"]
         chosen = names[names.index(period) : max(names.index("year"), names.index(period)) + 1]
         return tuple(name for name in chosen if name != "day" or self.unit > 1)
+
+    def whole_periods(self, low: int, high: int) -> tuple[int, int]:
+        """First and last date of the years or months of two dates; the dates themselves if they span less than four."""
+        for name in ("year", "month"):
+            first, last = (calendar.index(name, date, self.unit) for date in (low, high))
+            if last - first >= FEWEST_PERIODS:
+                return calendar.first(name, first, self.unit), calendar.first(name, last + 1, self.unit) - 1
+        return low, high
 
     def hierarchy(self, domain: NumericDomain) -> IntervalHierarchy:
         """Hierarchy of the calendar levels, with ``*`` above."""

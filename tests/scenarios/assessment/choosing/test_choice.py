@@ -87,8 +87,9 @@ def test_the_baseline_is_measured_and_never_recommended():
     )
     choice = chooser.prepare(1, 0.0, 0.0, stale=False).choose(ROUNDS)
     assert "Constant" in {one.defense for one in choice.measured}
-    assert [(one.entry, one.refused) for one in choice.finalists] == [(others[1], False), (others[0], True)]
-    assert [one.meets for one in choice.finalists] == [True, False]
+    # What a report would refuse is not played on fresh people.
+    assert [(one.entry, one.refused, one.meets) for one in choice.finalists] == [(others[1], False, True)]
+    assert choice.nearest is None
 
 
 def confirming(chosen):

@@ -15,6 +15,8 @@ from scenarios.assessment.choosing.choice_report import (
     Source,
     choice_sections,
     class_warnings,
+    commands,
+    nearest_words,
     people_warnings,
     verdict,
 )
@@ -185,3 +187,19 @@ def test_a_setting_that_a_report_would_refuse_is_not_recommended():
     assert none.startswith(
         "none meets the bound .1 in these plays; the nearest is Mondrian k=20, at most .08 in plays, but "
     )
+
+
+def test_the_nearest_setting_has_its_commands_and_what_it_costs():
+    near = NamedMethod("Mondrian", None, {"k": 20})
+    choice = Choice((), CHOICE.measured, 0, nearest=near)
+    [words] = nearest_words(choice, 0.01)
+    assert words.startswith(
+        "Mondrian k=20 is the nearest setting that `tokumei report` would not refuse by its classes"
+    )
+    assert words.endswith("while choosing, where .01 was asked; its commands follow")
+    assert [name for name, *_ in commands(choice, 0.01, Source("people.csv", None))] == ["Mondrian k=20"]
+    effects = {"Mondrian k=20": Effect(costs={"age": "unchanged"})}
+    sections = choice_sections(choice, 0.01, 40, Source("people.csv", None), effects=effects)
+    [costs] = [section for section in sections if section.title == "Costs"]
+    assert costs.tables[0].columns == ("column", "Mondrian k=20")
+    assert nearest_words(replace(choice, finalists=(finalist(50, 0.005, confirmed=True),)), 0.01) == []

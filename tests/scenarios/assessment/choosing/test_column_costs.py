@@ -100,6 +100,16 @@ def test_ranges_of_dates_count_days():
     assert column_costs(records, release, {"born": "days"}) == {"born": "100 % ranges of 30 of the 365 days (median)"}
 
 
+def test_ranges_of_times_are_days_and_hours():
+    seconds = NumericDomain(0, 7 * 86_400 - 1, integer=True)
+    records = Microdata(pd.DataFrame({"at": [0, 9000]}), quasi_identifiers=("at",), domains={"at": seconds})
+    cells = pd.DataFrame({"at": ["[0,93599]", "[0,93599]"]})
+    costs = column_costs(records, MicrodataRelease(cells, np.arange(2)), {"at": "seconds"})
+    assert costs == {"at": "100 % ranges of 1 day 2 hours of 7 days (median)"}
+    moved = column_costs(records, MicrodataRelease(pd.DataFrame({"at": [3600, 9000]}), np.arange(2)), {"at": "seconds"})
+    assert moved == {"at": "50 % changed, by 1 hour (median)"}
+
+
 def test_means_of_synthetic_numbers_are_compared(people):
     cells = people.frame.assign(age=[90, 91, 92, 95])
     release = MicrodataRelease(cells, np.full(len(cells), -1))

@@ -6,7 +6,7 @@ import pytest
 
 from leaderboard.statistics.exposure import Exposure, WorstAttack
 from metrics import Estimate
-from scenarios.assessment.choosing.halving import clearly_over, finalists, fresh_plays, front, survivors
+from scenarios.assessment.choosing.halving import clearly_over, finalists, fresh_plays, front, nearest, survivors
 
 BOUND = 0.1
 
@@ -85,4 +85,13 @@ def test_settings_that_a_report_would_refuse_only_fill_places_that_are_left():
 
     assert names(survivors(candidates, BOUND, 2, refused)) == ["Middle", "Useless"]
     assert names(survivors(candidates, BOUND, 3, refused)) == ["Likely", "Middle", "Useless"]
-    assert names(finalists(candidates, BOUND, refused)) == ["Middle", "Useless", "Likely"]
+    assert names(finalists(candidates, BOUND, refused)) == ["Middle", "Useless"]
+
+
+def test_the_nearest_setting_is_useful_and_not_refused():
+    candidates = [USELESS, SAFE, MIDDLE, LIKELY]
+    useful = sorted((one for one in candidates if one.utility.value >= 0.05), key=lambda one: one.overall.upper)
+    assert nearest(candidates, 0.05) is useful[0]
+    assert nearest(candidates, 0.05, lambda one: one is useful[0]) is useful[1]
+    assert nearest([replace(one, failures=1) for one in candidates], 0.05) is None
+    assert nearest([], 0.05) is None

@@ -41,6 +41,15 @@ def test_a_class_of_one_value_is_as_bad_as_a_class_of_one_person():
     assert [one.value for one in ordered([crowd, values])] == [1.0, 0.1]
 
 
+def test_classes_of_changed_numbers_say_little():
+    unique = CELLS.assign(age=range(20))
+    [few] = class_findings(unique, ["age"], {}, 0.09, counts=True, holding=0.05)
+    assert (few.status, few.meaning[:17]) == (LITTLE, "5.0% of the rows ")
+    assert "exact matching does not apply" in few.meaning
+    [many] = class_findings(unique, ["age"], {}, 0.09, counts=True, holding=0.5)
+    assert (many.value, many.status) == (1.0, ABOVE)
+
+
 def test_values_spread_as_in_the_table_are_no_risk():
     _, ward = class_findings(CELLS, ["age"], {"ward": CategoricalDomain(("a", "b"))}, 0.09, counts=True)
     assert (ward.value, ward.status) == (0.0, WITHIN)

@@ -213,6 +213,10 @@ def test_numbers_that_look_noised_are_no_matter_of_exact_matching(tmp_path, colu
     # Rounded noise shows only where it leaves the bounds.
     assert bool(both_risks(tmp_path, ages + noise.round(), INTEGER + "low = 30\nhigh = 60\n").noised)
     assert not both_risks(tmp_path, ages, INTEGER + "low = 0\nhigh = 90\n").noised
+    # A defense cuts noise to declared bounds, where many numbers are equal then.
+    cut = (ages + 30 * noise).clip(0, 90).round(5)
+    assert np.isin(cut, [0, 90]).mean() > 0.5
+    assert bool(both_risks(tmp_path, cut, NUMBER + "decimals = 5\nlow = 0\nhigh = 90\n").noised)
 
 
 @pytest.mark.thorough

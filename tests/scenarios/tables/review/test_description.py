@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from step_tools import steps
 
+from defenses import GlobalRecoding
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table, with_columns
@@ -15,6 +16,7 @@ from scenarios.tables.note import grouped
 from scenarios.tables.review import suggestions as uniqueness
 from scenarios.tables.review.description import describe_table
 from scenarios.tables.review.notes import identifier_warnings, without_domains
+from scenarios.tables.roles import read_roles
 
 
 def call(*arguments, code=0):
@@ -218,7 +220,7 @@ def test_comments_say_that_sensitive_values_are_exact_and_how_bounds_of_dates_ar
     assert text.count(comment) == text.count(f"{comment}[columns.born]") == 1
     assert "# diagnosis: sensitive?: by its name; defenses that group release its values exactly\n" in text
     # The comment is right: bounds in the column's format mean the same.
-    own = text.replace('low = "1950-01-13"', 'low = "13/01/1950"', 1)
+    own = text.replace('low = "1950-01-01"', 'low = "01/01/1950"', 1)
     assert own != text
     domains = []
     for number, content in enumerate((text, own)):
@@ -393,3 +395,33 @@ def test_one_row_is_too_few_to_tell_roles(tmp_path, parts):
     assert done.stderr.startswith("note: the table has 1 row, too few to tell roles, bounds and categories")
     assert "undecided: name, age; their roles are guesses" in done.stderr
     assert "t.csv: 1 record, 2 columns: valid" in call("validate", tmp_path / "t.csv", *parts).stdout
+
+
+def test_bounds_are_rounded_outwards_and_codes_and_dates_have_levels_to_coarsen(tmp_path):
+    """Other people of the same population stay inside, and no one needs another tool for quarters or two digits."""
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "PostalCode": [f"0{area}{street:02}" for area, street in rng.integers(1, 4, (400, 2))],
+            "Height": rng.normal(170, 9, 400).round(1),
+            "Cost": rng.gamma(4, 100, 400).round(2),
+            "Satisfied": rng.integers(1, 6, 400),
+            "Admitted": pd.Timestamp("2019-01-05 06:00") + pd.to_timedelta(rng.integers(0, 10**6, 400), unit="min"),
+        }
+    )
+    frame["Admitted"] = frame["Admitted"].dt.strftime("%Y%m%d %H:%M")
+    frame[:300].to_csv(tmp_path / "a.csv", index=False)
+    frame[300:].to_csv(tmp_path / "others.csv", index=False)
+    (tmp_path / "roles.toml").write_text(describe_table(tmp_path / "a.csv", None, tmp_path).text)
+    columns = read_roles(tmp_path / "roles.toml").columns
+    assert (columns["Satisfied"].low, columns["Satisfied"].high) == (1, 5)
+    assert columns["Cost"].low == 0
+    assert columns["Height"].low % 2 == columns["Height"].high % 2 == 0
+    assert columns["Height"].low < frame["Height"][:300].min() < frame["Height"][:300].max() < columns["Height"].high
+    assert (columns["Admitted"].format, columns["Admitted"].low) == ("%Y%m%d %H:%M", "2019-01-01T00:00:00")
+    load_table(str(tmp_path / "others.csv"), tmp_path / "roles.toml")
+    recoded = GlobalRecoding(levels={"PostalCode": 1, "Admitted": 2})
+    dataset = load_table(str(tmp_path / "a.csv"), tmp_path / "roles.toml")
+    written = dataset.written.write(recoded.apply(dataset.records, rng).frame)
+    assert written["PostalCode"].str.fullmatch(r"0[1-3]0\*").all()
+    assert written["Admitted"].str.fullmatch(r"20\d\d-Q[1-4]").all()

@@ -1,0 +1,92 @@
+"""Equivalence classes of a finished release, and their measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from metrics import equivalence_classes
+from metrics.classes import rows_in_classes
+from metrics.columns import Booleans, Integers
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
+from scenarios.assessment.evaluation.row_origin import RowOrigin, people_of_rows
+from scenarios.tables.finished_table import FinishedTable
+from scenarios.tables.released_classes import PERSON, CodedCells, ReleasedTable
+from scenarios.tables.review.rows_of_people import ClassMembers
+from scenarios.tables.risk import RiskReport, risk_report
+from scenarios.tables.roles import Roles
+
+
+def class_report(
+    setting: EvaluationSetting, cells: pd.DataFrame, sensitive: Sequence[str], people: Integers | None
+) -> RiskReport:
+    """Class measures of original values or released cells, as `tokumei risk` shows them.
+
+    Parameters
+    ----------
+    setting : EvaluationSetting
+        The original table.
+    cells : DataFrame, shape (rows, columns with a role)
+        The values or cells.
+    sensitive : sequence of str
+        Sensitive columns that were released.
+    people : ndarray of int, shape (rows,), or None
+        The person of each row, if it is known.
+    """
+    records = setting.records
+    columns = {name: CodedCells.of_values(cells[name]) for name in (*records.quasi_identifiers, *sensitive)}
+    if setting.repeats and people is not None:
+        columns[PERSON] = CodedCells.of_values(people)
+    roles = Roles(person=records.person if setting.repeats else None)
+    return risk_report(ReleasedTable(Path(), columns, records.quasi_identifiers, tuple(sensitive), (), roles, {}))
+
+
+class FinishedClasses(NamedTuple):
+    """Equivalence classes of a release in its quasi-identifiers.
+
+    Parameters
+    ----------
+    inside : ndarray of bool, shape (rows,)
+        Which rows belong to a class.
+    classes : ndarray of int, shape (rows inside,)
+        The class of each of them.
+    people : ndarray of int, shape (rows,), or None
+        The person of each row, if it is known.
+    report : RiskReport
+        Class measures, as `tokumei risk` shows them.
+    """
+
+    inside: Booleans
+    classes: Integers
+    people: Integers | None
+    report: RiskReport
+
+    @property
+    def sizes(self) -> Integers:
+        """Number of people in each class; of rows if nobody knows whose they are."""
+        numbers = np.arange(self.classes.size) if self.people is None else self.people[self.inside]
+        return ClassMembers.of(self.classes, numbers).sizes
+
+
+def released_classes(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin) -> FinishedClasses | None:
+    """Classes of a release, which are computed once; None without quasi-identifiers.
+
+    Parameters
+    ----------
+    setting, table, origin
+        As in `evaluate`.
+    """
+
+    def compute() -> FinishedClasses:
+        people, cells = people_of_rows(setting, table, origin), table.alike[list(setting.columns)]
+        report = class_report(setting, cells, [name for name in records.sensitive if name in table.frame], people)
+        inside = rows_in_classes(cells, quasi)
+        return FinishedClasses(inside, equivalence_classes(cells[inside], quasi), people, report)
+
+    records, quasi = setting.records, setting.records.quasi_identifiers
+    key = table.sha256, origin.kind, origin.origin.tobytes()
+    return setting.kept("classes", key, compute) if quasi else None
