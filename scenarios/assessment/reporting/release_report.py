@@ -464,10 +464,8 @@ def _attacks(measured: Measured) -> Section:
     ]
     if not copies:
         return Section("Attacks", (), (attacks, notes))
-    columns = ("columns", "people with a unique record", "stand verbatim in the release", "by chance")
-    return Section(
-        "Attacks", (), (attacks, Table("Unique records in the release", columns, copies, note=COPIES), notes)
-    )
+    heads = ("columns", "people with a unique record", "stand verbatim in the release", "by chance")
+    return Section("Attacks", (), (attacks, Table("Unique records in the release", heads, copies, note=COPIES), notes))
 
 
 def _guarantee(content: ReportContent) -> Section:
