@@ -28,6 +28,7 @@ from .linkage.sweeney_join import SweeneyJoin as SweeneyJoin
 # membership
 from .membership.density_ratio_membership import DensityRatioMembership as DensityRatioMembership
 from .membership.distance_to_closest_record import DistanceToClosestRecord as DistanceToClosestRecord
+from .membership.distance_to_closest_record import EuclideanClosestRecord as EuclideanClosestRecord
 from .membership.ensemble_membership import EnsembleMembership as EnsembleMembership
 from .membership.homer import Homer as Homer
 from .membership.homer import MarginalLikelihoodRatio as MarginalLikelihoodRatio

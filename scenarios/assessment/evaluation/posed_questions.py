@@ -192,6 +192,7 @@ ATTACKS: tuple[Attack, ...] = (
     a.AssignmentLinkage(),
     a.SweeneyJoin(),
     a.DistanceToClosestRecord(rounds=1),
+    a.EuclideanClosestRecord(rounds=1),
     a.DensityRatioMembership(rounds=1),
     a.LocalLikelihoodMembership(),
     a.MarginalMembership(rounds=1),

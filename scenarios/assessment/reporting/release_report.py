@@ -465,7 +465,8 @@ def _attacks(measured: Measured) -> Section:
     if not copies:
         return Section("Attacks", (), (attacks, notes))
     heads = ("columns", "people with a unique record", "stand verbatim in the release", "by chance")
-    return Section("Attacks", (), (attacks, Table("Unique records in the release", heads, copies, note=COPIES), notes))
+    verbatim = Table("Unique records in the release", heads, copies, note=COPIES)
+    return Section("Attacks", (), (attacks, verbatim, notes))
 
 
 def _guarantee(content: ReportContent) -> Section:

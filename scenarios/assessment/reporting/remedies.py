@@ -274,12 +274,13 @@ class Advisor:
             worst = int(sizes.argmin())
             return f"the class of {self._cells(classes == worst, quasi)} ({counted(int(sizes[worst]), 'row')})"
         column = next(name for name in self.setting.records.sensitive if class_title(name) == title)
-        counts = pd.crosstab(classes, alike[column].fillna(""))
-        overall = alike[column].fillna("").value_counts(normalize=True)
-        excess = counts.div(counts.sum(axis=1), axis=0) - overall[counts.columns]
-        worst = int(excess.max(axis=1).to_numpy().argmax())
-        rows, value = int(counts.loc[worst].sum()), str(excess.loc[worst].idxmax())
-        share = f"{int(counts.loc[worst, value])} of {counted(rows, 'row')} with {column} {self._text(column, value)}"
+        codes, values = pd.factorize(alike[column].fillna(""))
+        counts = np.zeros((classes.max() + 1, len(values)), dtype=np.intp)
+        np.add.at(counts, (classes, codes), 1)
+        excess = counts / counts.sum(axis=1, keepdims=True) - counts.sum(axis=0) / len(codes)
+        worst, value = divmod(int(excess.argmax()), len(values))
+        rows = counted(int(counts[worst].sum()), "row")
+        share = f"{counts[worst, value]} of {rows} with {column} {self._text(column, values[value])}"
         return f"the class of {self._cells(classes == worst, quasi)}: {share}"
 
     def _cells(self, inside: Any, columns: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from tournament_tools import DAY, HOUR, START, opened
 
 from attacks import FellegiSunter, NearestNeighbour
 from leaderboard.results.store import Store
-from scenarios.running.workers.isolation import Death, IsolatedWorker, Limits, TaskStep
+from scenarios.running.workers.isolation import Death, IsolatedWorker, Limits, TaskStep, unprepared
 from scenarios.tournament.host import scoring_queue
 from scenarios.tournament.host.scoring_queue import ScoringQueue
 from scenarios.tournament.rules import scoring
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.waits
 def without_pauses(monkeypatch):
     """The queue looks at once when it is woken, and its processes let no other test go first."""
     monkeypatch.setattr(scoring_queue, "PAUSE", 0.0)
-    monkeypatch.setattr(scoring_queue, "yield_processor", os.getpid)
+    monkeypatch.setattr(scoring_queue, "yield_processor", unprepared)
 
 
 @pytest.fixture
