@@ -277,7 +277,8 @@ class Advisor:
         codes, values = pd.factorize(alike[column].fillna(""))
         counts = np.zeros((classes.max() + 1, len(values)), dtype=np.intp)
         np.add.at(counts, (classes, codes), 1)
-        excess = counts / counts.sum(axis=1, keepdims=True) - counts.sum(axis=0) / len(codes)
+        overall = counts.sum(axis=0) / len(codes)
+        excess = (counts / counts.sum(axis=1, keepdims=True) - overall) / np.maximum(1 - overall, 1 / len(codes))
         worst, value = divmod(int(excess.argmax()), len(values))
         rows = counted(int(counts[worst].sum()), "row")
         share = f"{counts[worst, value]} of {rows} with {column} {self._text(column, values[value])}"
