@@ -162,6 +162,13 @@ class CodedProfile(Profile):
         counts = np.bincount(codes[first] * kinds[1] + codes[second], minlength=kinds[0] * kinds[1])
         return cells[first].T @ (counts.reshape(kinds) @ cells[second])
 
+    def sparse(self, rows: slice) -> csr_array:
+        """Mass of consecutive rows, shape (rows, bins)."""
+        from scipy.sparse import csr_array, hstack
+
+        parts = [csr_array(block)[codes[rows]] for block, codes in zip(self.cells, self.codes, strict=True)]
+        return csr_array(hstack(parts, format="csr"))
+
     def take(self, rows: Integers) -> CodedProfile:
         """Profile of some rows, by their positions."""
         return CodedProfile(self.cells, [codes[rows] for codes in self.codes], len(rows))
@@ -197,6 +204,8 @@ def check_comparable(original: pd.DataFrame, released: pd.DataFrame, domains: Ma
     require(domains, f"{need} the domain of at least one column")
 
 
+BLOCK = 1 << 18
+"""Number of rows of a block."""
 UNIT = 1 << 30
 """Units of a row in which a block's expected counts are rounded, so that their sum is the same in any order."""
 
@@ -221,27 +230,40 @@ class CountedProfile(Profile):
         self.starts, self.bins, self.rows = starts, bins, 0
         self._units = np.zeros((bins, bins), dtype=np.int64)
 
+    @classmethod
+    def of(cls, table: CodedProfile, block: int = BLOCK) -> CountedProfile:
+        """Count the rows of a table, some at a time."""
+        counted = cls(table.starts, table.bins)
+        for start in range(0, table.rows if table.bins else 0, block):
+            counted.update(table.sparse(slice(start, start + block)))
+        counted.rows = table.rows
+        return counted
+
     def update(self, mass: csr_array) -> None:
         """Add a block of rows by their mass, shape (rows, bins)."""
-        self._units += np.rint((mass.T @ mass).toarray() * UNIT).astype(np.int64)
-        self.rows += mass.shape[0]
+        self._add(np.rint((mass.T @ mass).toarray() * UNIT).astype(np.int64), mass.shape[0])
 
     def merge(self, other: CountedProfile) -> None:
         """Add the blocks of another profile of the same bins."""
-        self._units += other._units
-        self.rows += other.rows
+        self._add(other._units, other.rows)
+
+    def _add(self, units: Integers, rows: int) -> None:
+        self._units += units
+        self.rows += rows
+        for name in ("joint", "counts"):
+            self.__dict__.pop(name, None)
 
     @property
     def mass(self) -> Floats:
         """The mass of single rows, which is not kept."""
         raise TypeError("a counted profile keeps no rows")
 
-    @property
+    @cached_property
     def joint(self) -> Floats:
         """Expected number of rows in each pair of bins, shape (bins, bins)."""
         return self._units / UNIT
 
-    @property
+    @cached_property
     def counts(self) -> Floats:
         """Expected number of rows in each bin, shape (bins,): every row has mass 1 in its first column."""
         return np.asarray(self.joint[self.blocks[0]].sum(axis=0)) if self.blocks else np.zeros(0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,12 +17,9 @@ from metrics.fidelity import (
     query_fidelity,
     relative_association_fidelity,
 )
-from metrics.profile import CountedProfile, DenseProfile, Profile, original_profile, profile
+from metrics.profile import CountedProfile, Profile, original_profile, profile
 from metrics.ranking import area_under_curve
 from metrics.references import association_noise, constant_table, information_free_fidelity, suppressed_table
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 # Utility of one release as one number: the mean of its components.
 
@@ -124,13 +120,11 @@ class TableUtility:
         # Generators of their own, so that the queries' generator goes on as before.
         (self._reference_rng,) = rng.spawn(1)
         # What releases are compared with: these rows, or counts of the whole table of which they are a sample.
-        self.reference: Profile = self.original if reference is None else reference
+        self.reference: Profile = CountedProfile.of(self.original) if reference is None else reference
         self.strength = association(self.reference) if self.domains else np.zeros(0)
         self.constant = constant_table(self.reference)
         self.suppressed = suppressed_table(self.reference, self.domains)
         self.held_out = original_profile(held_out, self.domains) if target and len(held_out) else None
-        self._released = CountedProfile(self.original.starts, self.original.bins)
-        self._drawn: list[csr_array] = []
 
     # Computed when a release is scored: games that draw people only to attack them do not pay for it.
     @cached_property
@@ -192,34 +186,18 @@ class TableUtility:
             empty: dict[str, float | None] = {name: 0.0 if name in self._measurable else None for name in self.floor}
             return {**empty, **self._classifier(None if self.original_auc is None else 0.5)}
         table = profile(released, self.domains)
-        return self._components(table, table)
+        return self.components(CountedProfile.of(table), table)
 
-    def update(self, block: CountedProfile, drawn: csr_array) -> None:
-        """Add some blocks of one release.
+    def components(self, table: CountedProfile, drawn: Profile) -> dict[str, float | None]:
+        """Components of the utility of a release that is given by its counts; see `score`.
 
         Parameters
         ----------
-        block : CountedProfile
-            The blocks.
-        drawn : csr_array, shape (rows, bins)
-            Mass of those of their rows that a random draw from the whole release holds.
+        table : CountedProfile
+            The release.
+        drawn : Profile
+            Rows of it, drawn at random, or all, on which classifiers are trained.
         """
-        self._released.merge(block)
-        self._drawn.append(drawn)
-
-    def result(self) -> dict[str, float | None]:
-        """Components of the utility of the release whose blocks were added; see `score`.
-
-        Classifiers are trained on the drawn rows. Of a table that is drawn as a whole, the result is that of `score`,
-        but for the rounding of masses to the units of `CountedProfile`.
-        """
-        from scipy.sparse import vstack
-
-        drawn = DenseProfile(vstack(self._drawn).toarray(), self._released.starts)
-        return self._components(self._released, drawn)
-
-    def _components(self, table: Profile, drawn: Profile) -> dict[str, float | None]:
-        """Components of the utility of a release, with drawn rows for the classifier."""
         is_whole = (self.original.rows, drawn.rows) == (self.reference.rows, table.rows)
         components: dict[str, float | None] = {
             name: None

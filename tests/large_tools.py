@@ -62,10 +62,10 @@ def released_in_parts(defense, path, roles, output, *, seed=1, truth=None, rows=
         return written_release(defense, records, output, seed=seed, truth=truth, rows=rows)
 
 
-def written_release(defense, records, output, *, seed=1, truth=None, rows=None):
+def written_release(defense, records, output, *, seed=1, truth=None, rows=None, in_order=map):
     """Write a release of opened records; the release."""
     root = SeedSequence(seed)
-    release = large_release(defense, records, root, rows=rows)
+    release = large_release(defense, records, root, rows=rows, in_order=in_order)
     with output_files() as outputs:
         write_release(release, outputs, str(output), root, written=records.dataset.written, truth=truth)
     return release

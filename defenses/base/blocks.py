@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
+from metrics import profile
 from metrics.columns import Floats, Integers, escape_column, refuse
 
-BLOCK = 1 << 18
+BLOCK = profile.BLOCK
 """Number of records of a block. Blocks go by position, so that a release depends on nothing but table and seed."""
 PSEUDONYM = np.dtype("S33")
 """Type of columns of texts of equal length that are all distinct, as pseudonyms are; empty where missing."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from scenarios.running.methods.methods import given_parameters
 
 if TYPE_CHECKING:
     from defenses import Guarantee, MicrodataDefense
+    from scenarios.tables import InOrder
     from scenarios.tables.review.rows_of_people import PeopleInClasses, RowsOfPeople
 
 EPILOG = """\b
@@ -68,6 +70,13 @@ Examples:
     metavar="ROWS",
     help="Apply a METHOD that needs all rows to random blocks of about ROWS rows of a table that is read in parts.",
 )
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Worker processes for random blocks; the release does not depend on it.  [default: number of cores, if the "
+    "table is long]",
+)
 @click.option("--force", is_flag=True, help="Replace output files that exist.")
 def defend(
     method: str,
@@ -80,6 +89,7 @@ def defend(
     seed: int | None,
     memory: str | None,
     blocks: int | None,
+    jobs: int | None,
     *,
     reading: dict[str, Any],
     scheduler: str | None,
@@ -118,6 +128,7 @@ def defend(
     defense = named_defense(method, given_parameters(parameters))
     refuse(truth == STANDARD, "--truth is secret and must be a file of its own")
     refuse_existing([output, truth, channel], inputs=[table, roles], force=force)
+    refuse(jobs is not None and blocks is None, "--jobs: only --blocks uses worker processes; leave the option out")
     check_table_name("-o", output)
     check_table_name("--truth", truth)
     bytes_given = memory_bytes(memory)
@@ -133,7 +144,8 @@ def defend(
         refuse_undeclared_identifiers(table, roles, reviewed.unique_texts, reviewed.rows)
         notes = [*table_notes(dataset, defense, reviewed), *ignored_rules(defense, dataset.impossible, roles)]
         root = SeedSequence(seed)
-        release = release_of(reviewed, with_rules(defense, dataset.impossible), root, rows=blocks)
+        in_order = map if blocks is None else _in_order(jobs, reviewed.rows, bytes_given)
+        release = release_of(reviewed, with_rules(defense, dataset.impossible), root, rows=blocks, in_order=in_order)
         refuse(channel is not None and release.channel is None, f"--channel: this release of {method} has none")
         echo_notes(notes)
         counted = ReleaseCounts(release, reviewed)
@@ -160,6 +172,18 @@ def _refuse_parts(table: str, outputs: Sequence[str | None]) -> None:
             path is not None and folder.is_dir() and Path(path).resolve().parent == folder.resolve(),
             f"{path} would become a part of the table; write to another folder than {table}",
         )
+
+
+SHARED_ROWS, PROCESS_MEMORY = 100_000, 1 << 29
+"""Least number of rows of a table whose random blocks several processes release, and bytes of memory for each."""
+
+
+def _in_order(jobs: int | None, rows: int, memory: int) -> InOrder:
+    """Where random blocks are released, given the number of rows and the bytes of memory: worker processes, or here."""
+    from scenarios.running.workers import cores, in_order
+
+    processes = jobs or (min(cores(), memory // PROCESS_MEMORY) if rows >= SHARED_ROWS else 1)
+    return map if processes == 1 else partial(in_order, processes=processes)
 
 
 def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:

@@ -61,7 +61,7 @@ def utility(
     from scenarios.assessment.reporting.rank_correlations import correlation_warnings, rank_correlations
     from scenarios.assessment.reporting.release_report import association_words
     from scenarios.tables import (
-        CodedFrame,
+        BinnedFrame,
         Note,
         compared,
         input_path,
@@ -86,14 +86,14 @@ def utility(
         records, dates = reviewed.dataset.records, reviewed.dataset.written.dates
         tested = records.frame[:0] if others is None else load_table(others, roles, reading=reading).records.frame
         with compared(reviewed, paths[1], roles, reading=reading, memory=given, engine=engine) as both:
-            domains = both.original.domains
+            domains = both.domains
             target = prediction_target(records.sensitive, domains)
-            scores, drawn = utility_scores(both.original, both.released, tested, target, seed)
-            loss, cells, table = both.penalty(records.quasi_identifiers), both.cells, both.released.table
+            scores, drawn = utility_scores(both, tested, target, seed)
+            loss, cells, table = both.penalty(records.quasi_identifiers), both.cells, both.released
             rows, columns = table.rows, len(domains)
             numbers = {name: domain for name, domain in domains.items() if dates(name) is None}
             doubts = release_notes(reviewed.cells(list(cells)), cells, numbers)
-        pairs = rank_correlations(records.frame, table.frame, domains) if isinstance(table, CodedFrame) else None
+        pairs = rank_correlations(records.frame, table.frame, domains) if isinstance(table, BinnedFrame) else None
         unmeasured = [Note("no rank correlations")] if pairs is None else []
         said = table_notes(reviewed.dataset, table=reviewed)
         echo_notes([*both.notes, *said, *doubts, *drawn, *unmeasured])

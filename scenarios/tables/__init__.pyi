@@ -18,7 +18,8 @@ from .parts.files.table_files import Engine as Engine
 from .parts.files.table_files import is_large as is_large
 from .parts.files.table_files import memory_bytes as memory_bytes
 from .parts.files.table_files import read_in_parts as read_in_parts
-from .parts.utility import CodedFrame as CodedFrame
+from .parts.released_blocks import InOrder as InOrder
+from .parts.utility import BinnedFrame as BinnedFrame
 from .parts.utility import compared as compared
 from .parts.utility import utility_scores as utility_scores
 from .parts.validation import reviewed_table as reviewed_table

@@ -51,19 +51,31 @@ def test_blocks_in_any_order_give_the_score_of_the_whole_release():
     frame = pd.DataFrame({name: rng.choice(list("uvwxyz"), 900) for name in NAMES})
     frame["b"] = frame["a"]
     released = frame.where(rng.random(frame.shape) < 0.7, "{u|v|w}")
-    held_out = frame[:300]
+    held_out, drawn = frame[:300], profile(released, DOMAINS)
     whole = TableUtility(frame, DOMAINS, held_out, "d", np.random.default_rng(1)).score(released)
-    mass = profile(released, DOMAINS).mass
     results = []
     for cuts, order in (([], [0]), ([100, 101, 600], [0, 1, 2, 3]), ([100, 101, 600], [2, 0, 3, 1])):
         reference = counted_profile(frame, cuts)
         utility = TableUtility(frame, DOMAINS, held_out, "d", np.random.default_rng(1), reference=reference)
-        ends = [0, *cuts, len(frame)]
+        counted, ends = CountedProfile(reference.starts, reference.bins), [0, *cuts, len(frame)]
         for number in order:
-            rows = slice(ends[number], ends[number + 1])
-            utility.update(counted_profile(released[rows], [], profile), csr_array(mass[rows]))
-        results.append(utility.result())
-    assert results[1]["associations"] == results[2]["associations"]
-    assert results[1]["queries"] == results[2]["queries"]
+            counted.merge(counted_profile(released[ends[number] : ends[number + 1]], [], profile))
+        results.append(utility.components(counted, drawn))
+    assert results[0] == whole
+    assert results[1] == results[2]
     for found in results:
         assert found == pytest.approx(whole, abs=1e-6)
+
+
+def test_counts_are_those_of_the_mass_of_all_rows():
+    rng = np.random.default_rng(4)
+    frame = pd.DataFrame({name: rng.choice(list("uvwxyz"), 100) for name in NAMES})
+    table = profile(frame.where(rng.random(frame.shape) < 0.7, "{u|v|w}"), DOMAINS)
+    for block in (7, 100, 1 << 18):
+        counted = CountedProfile.of(table, block)
+        assert counted.rows == 100
+        assert counted.joint == pytest.approx(table.mass.T @ table.mass, abs=1e-7)
+        assert counted.counts == pytest.approx(table.counts, abs=1e-7)
+    before = counted.joint.sum()
+    counted.merge(counted)
+    assert counted.joint.sum() == 2 * before

@@ -89,6 +89,8 @@ class _Remaining:
         self.count = numbers.shape[1]
         self._numbers, self._codes, self._starts = numbers, codes, starts
         self._rows = np.arange(self.count)
+        # Without categories, there are no codes to move.
+        self._moved = [numbers, self._rows, *([codes] if codes.size else [])]
         self._frequency = np.bincount(codes.ravel()) if codes.size else np.zeros(0, dtype=np.intp)
         self._difference = np.empty_like(numbers)
 
@@ -143,14 +145,13 @@ class _Remaining:
             self._frequency -= np.bincount(self._codes[:, positions].ravel(), minlength=self._frequency.size)
         self.count -= positions.size
         in_front = positions < self.count
-        holes = positions[in_front]
-        stays = np.ones(positions.size, dtype=bool)
-        stays[positions[~in_front] - self.count] = False
-        movers = self.count + np.flatnonzero(stays)
-        for array in (self._numbers, self._codes, self._rows):
+        holes, movers = positions, np.arange(self.count, self.count + positions.size)
+        if not in_front.all():
+            holes, movers = positions[in_front], np.setdiff1d(movers, positions, assume_unique=True)
+        for array in self._moved:
             array[..., holes] = array[..., movers]
-        moved = np.flatnonzero(movers == followed)
-        return members, int(holes[moved[0]]) if moved.size else followed
+        moved = holes[movers == followed] if followed >= self.count else holes[:0]
+        return members, int(moved[0]) if moved.size else followed
 
 
 class _RemainingByAbsolute(_Remaining):

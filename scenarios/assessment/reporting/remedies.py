@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -273,12 +274,14 @@ class Advisor:
             worst = int(sizes.argmin())
             return f"the class of {self._cells(classes == worst, quasi)} ({counted(int(sizes[worst]), 'row')})"
         column = next(name for name in self.setting.records.sensitive if class_title(name) == title)
-        counts = pd.crosstab(classes, alike[column].fillna(""))
-        overall = alike[column].fillna("").value_counts(normalize=True)
-        excess = counts.div(counts.sum(axis=1), axis=0) - overall[counts.columns]
-        worst = int(excess.max(axis=1).idxmax())
-        rows, value = int(counts.loc[worst].sum()), str(excess.loc[worst].idxmax())
-        share = f"{int(counts.loc[worst, value])} of {counted(rows, 'row')} with {column} {self._text(column, value)}"
+        codes, values = pd.factorize(alike[column].fillna(""))
+        counts = np.zeros((classes.max() + 1, len(values)), dtype=np.intp)
+        np.add.at(counts, (classes, codes), 1)
+        overall = counts.sum(axis=0) / len(codes)
+        excess = (counts / counts.sum(axis=1, keepdims=True) - overall) / np.maximum(1 - overall, 1 / len(codes))
+        worst, value = divmod(int(excess.argmax()), len(values))
+        rows = counted(int(counts[worst].sum()), "row")
+        share = f"{counts[worst, value]} of {rows} with {column} {self._text(column, values[value])}"
         return f"the class of {self._cells(classes == worst, quasi)}: {share}"
 
     def _cells(self, inside: Any, columns: Sequence[str]) -> str:
@@ -307,7 +310,7 @@ class Advisor:
         by_columns: dict[str, list[str]] = {}
         for atoms in found:
             columns = " x ".join(sorted(atom.column for atom in atoms))
-            words = " and ".join(atom.words(lambda cell, name=atom.column: self._text(name, cell)) for atom in atoms)
+            words = " and ".join(atom.words(partial(self._text, atom.column)) for atom in atoms)
             by_columns.setdefault(columns, []).append(words)
         most = sorted(by_columns.items(), key=lambda pair: (-len(pair[1]), len(pair[0])))[:SHOWN]
         return "; ".join(f"{columns}: {counted(len(words), 'predicate')}, as {words[0]}" for columns, words in most)

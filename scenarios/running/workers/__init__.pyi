@@ -8,5 +8,6 @@ from .isolation import LostProcessError as LostProcessError
 from .isolation import SeparateProcess as SeparateProcess
 from .isolation import in_threads as in_threads
 from .isolation import read_size as read_size
+from .ordered_work import in_order as in_order
 from .supervisor import LocalProcesses as LocalProcesses
 from .supervisor import cores as cores

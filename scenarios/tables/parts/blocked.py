@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import threadpoolctl
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -26,8 +27,8 @@ from metrics import NumericDomain, TableUtility
 from metrics.columns import Booleans, Integers, require
 from scenarios.tables.parts.files.output_files import private_folder
 from scenarios.tables.parts.files.spool import Spool
-from scenarios.tables.parts.records import LargeRecords, StoredBlock
-from scenarios.tables.parts.released_blocks import LargeRelease, released_block
+from scenarios.tables.parts.records import CodedValues, LargeRecords, StoredBlock
+from scenarios.tables.parts.released_blocks import InOrder, LargeRelease, released_block
 
 # Which block each row of a table draws, so that a defense can release every block by itself.
 
@@ -181,7 +182,41 @@ SAMPLED_BLOCKS, SAMPLED_ROWS = 4, 20_000
 """Number of blocks on which the loss is measured, and the number of rows up to which further ones join them."""
 
 
-def blocked(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence, rows: int) -> LargeRelease:
+@dataclass(frozen=True)
+class _Releasing:
+    """Releases the rows of one random block, in this process or another.
+
+    Parameters
+    ----------
+    defense : MicrodataDefense
+        The defense.
+    values : CodedValues
+        What the codes of rows stand for.
+    root : SeedSequence
+        Root of the random generators.
+    kinds : mapping of str to dtype
+        Type of each released column.
+    """
+
+    defense: MicrodataDefense
+    values: CodedValues
+    root: SeedSequence
+    kinds: Mapping[str, np.dtype[Any]]
+
+    def __call__(self, task: tuple[int, NDArray[Any]]) -> tuple[ReleasedBlock, dict[str, CellList], Guarantee]:
+        """Release a block, given its number and its stored rows; its lists of cells, and its guarantee."""
+        number, bucket = task
+        stored = {name: np.ascontiguousarray(bucket[f"c{i}"]) for i, name in enumerate(self.values.values)}
+        table = self.values.records(StoredBlock(number, 0, stored))
+        release = _applied(self.defense, table, self.root, number)
+        origin = np.where(release.origin < 0, -1, bucket["origin"][release.origin])
+        cells = {name: CellList() for name, kind in self.kinds.items() if kind.kind == "O"}
+        return released_block(release.frame, origin, number, self.kinds, cells), cells, self.defense.guarantee(table)
+
+
+def blocked(
+    defense: MicrodataDefense, records: LargeRecords, root: SeedSequence, rows: int, in_order: InOrder = map
+) -> LargeRelease:
     """Release of a defense that is applied to random blocks of rows, each as a table of its own.
 
     Meanwhile the records are in a private temporary folder, as codes without the values that they stand for. Numbers
@@ -197,6 +232,8 @@ def blocked(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence
         Root of the random generators.
     rows : int
         Mean number of rows of a block.
+    in_order : callable
+        Where the blocks are released; the release does not depend on it.
 
     Raises
     ------
@@ -217,19 +254,17 @@ def blocked(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence
     guarantees: dict[int, Guarantee] = {}
 
     def blocks() -> Iterator[ReleasedBlock]:
-        with private_folder() as folder:
+        # Sums of linear algebra depend on the number of threads, and a release must not.
+        with private_folder() as folder, threadpoolctl.threadpool_limits(1):
             spool = Spool(folder / "rows", tuple(records.columns), drawn.count, root, origins=True, purpose="blocks")
             for block, numbers in drawn.numbered(records.blocks()):
                 origin = np.arange(block.start, block.start + len(block))
                 spool.place(ReleasedBlock(block.number, block.columns, origin), numbers)
-            for number, bucket in enumerate(spool.permuted()):
-                if bucket.size:
-                    stored = {name: np.ascontiguousarray(bucket[f"c{i}"]) for i, name in enumerate(records.columns)}
-                    table = records.records(StoredBlock(number, 0, stored))
-                    release = _applied(defense, table, root, number)
-                    guarantees[number] = defense.guarantee(table)
-                    origin = np.where(release.origin < 0, -1, bucket["origin"][release.origin])
-                    yield released_block(release.frame, origin, number, kinds, cells)
+            filled = (task for task in enumerate(spool.permuted()) if task[1].size)
+            for block, listed, kept in in_order(_Releasing(defense, records.values, root, kinds), filled):
+                guarantees[block.number] = kept
+                codes = {name: cells[name].codes(listed[name].cells)[block.columns[name]] for name in cells}
+                yield replace(block, columns={**block.columns, **codes})
 
     def guarantee() -> Guarantee:
         made = f"made in random blocks of about {rows:,} rows"

@@ -20,7 +20,7 @@ from metrics.risk import GroupRisk
 from scenarios.tables.parts.files.table_files import OneMachine
 from scenarios.tables.parts.memory_release import release_in_memory
 from scenarios.tables.parts.records import LargeRecords, over_parts
-from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, blocks_of
+from scenarios.tables.parts.released_blocks import BlockByBlock, InOrder, LargeRelease, blocks_of
 from scenarios.tables.parts.validation import ReviewedInParts
 from scenarios.tables.review.households import risk_of_rows
 from scenarios.tables.review.release_notes import CountedCells
@@ -35,14 +35,23 @@ MOST_MATCHED = 1 << 22
 
 
 def release_of(
-    table: ReviewedTable, defense: MicrodataDefense, root: SeedSequence, *, rows: int | None = None
+    table: ReviewedTable,
+    defense: MicrodataDefense,
+    root: SeedSequence,
+    *,
+    rows: int | None = None,
+    in_order: InOrder = map,
 ) -> LargeRelease:
-    """Release of a table, block by block; `rows` is the mean number of rows of random blocks, for tables in parts."""
+    """Release of a table, block by block.
+
+    `rows` is the mean number of rows of random blocks, for tables in parts, and `in_order` releases them; see `blocked`
+    in `scenarios.tables.parts`.
+    """
     if isinstance(table, ReviewedInParts):
         # It imports SciPy, which a table in memory does not need.
         from scenarios.tables.parts.large_release import large_release
 
-        return distributed(large_release(defense, table.records, root, rows=rows), table.records)
+        return distributed(large_release(defense, table.records, root, rows=rows, in_order=in_order), table.records)
     refuse(rows is not None, "--blocks: the table is not read in parts; leave the option out, or add --memory")
     records = table.dataset.records
     defense.check(records)

@@ -35,7 +35,7 @@ from scenarios.tables.parts.combination_index import CombinationIndex
 from scenarios.tables.parts.combinations import Combinations, TooManyCombinations, count_combinations
 from scenarios.tables.parts.memory_release import is_planned
 from scenarios.tables.parts.records import LargeRecords, StoredBlock
-from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease, released_block
+from scenarios.tables.parts.released_blocks import BlockByBlock, InOrder, LargeRelease, released_block
 
 # Releases of grouping methods: from counted combinations, or from the class of each record where these do not fit.
 
@@ -241,7 +241,12 @@ _OFFER = "`--blocks 10000` applies the method to random blocks of about 10,000 r
 
 
 def large_release(
-    defense: MicrodataDefense, records: LargeRecords, root: SeedSequence, *, rows: int | None = None
+    defense: MicrodataDefense,
+    records: LargeRecords,
+    root: SeedSequence,
+    *,
+    rows: int | None = None,
+    in_order: InOrder = map,
 ) -> LargeRelease:
     """Make a release of records that are read in parts.
 
@@ -255,6 +260,8 @@ def large_release(
         Root of the random generators.
     rows : int, optional
         Mean number of rows of the random blocks to which a defense is applied that needs the whole table.
+    in_order : callable
+        Where random blocks are released; see `blocked`.
 
     Raises
     ------
@@ -266,7 +273,7 @@ def large_release(
     row_by_row = is_planned(defense) or defense.columnwise or defense.randomizes_records_independently
     if rows is not None:
         refuse(row_by_row, f"--blocks: {name} takes tables of any size as they are; leave the option out")
-        return blocked(defense, records, root, rows)
+        return blocked(defense, records, root, rows, in_order)
     if isinstance(defense, BlockwiseDefense) and is_planned(defense):
         return planned(defense, records, root)
     if row_by_row:

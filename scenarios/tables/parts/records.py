@@ -195,6 +195,34 @@ class InParts:
 
 
 @dataclass(frozen=True)
+class CodedValues:
+    """What the codes of blocks stand for, without the table.
+
+    Attributes
+    ----------
+    roles : Microdata
+        Roles, domains and hierarchies, with the type of each column but no row.
+    values : mapping of str to ndarray or None
+        Value of each code by column; None where rows hold numbers instead of codes.
+    """
+
+    roles: Microdata
+    values: Mapping[str, NDArray[Any] | None] = field(repr=False)
+
+    def frame(self, block: StoredBlock) -> pd.DataFrame:
+        """Values of the rows of a block, typed as in the whole table."""
+        cells = {}
+        for name, stored in block.columns.items():
+            kind, values = self.roles.frame[name].to_numpy().dtype, self.values[name]
+            cells[name] = pd.Series(stored).astype(kind) if values is None else pd.Series(values.astype(kind)[stored])
+        return pd.DataFrame(cells, copy=False)
+
+    def records(self, block: StoredBlock) -> Microdata:
+        """Rows of a block as records with the roles of the table."""
+        return with_roles_of(self.roles, self.frame(block))
+
+
+@dataclass(frozen=True)
 class LargeRecords(InParts, RecordsInBlocks):
     """Records of a publisher that are read in parts.
 
@@ -300,21 +328,16 @@ class LargeRecords(InParts, RecordsInBlocks):
         chosen = {name: self.columns[name] for name in (self.columns if names is None else names)}
         yield from coded_blocks(self.files, chosen, self.first_row)
 
-    def frame(self, block: StoredBlock) -> pd.DataFrame:
-        """Values of the rows of a block, typed as in the whole table."""
-        kinds = {name: self.roles.frame[name].to_numpy().dtype for name in block.columns}
-        cells = {
-            name: pd.Series(stored).astype(kinds[name])
-            if self.columns[name].numbers_only
-            else pd.Series(self.columns[name].values.astype(kinds[name])[stored])
-            for name, stored in block.columns.items()
-        }
-        return pd.DataFrame(cells, copy=False)
+    @cached_property
+    def values(self) -> CodedValues:
+        """Values of the rows of a block."""
+        values = {name: None if column.numbers_only else column.values for name, column in self.columns.items()}
+        return CodedValues(self.roles.with_frame(self.roles.frame.head(0)), values)
 
     def records(self, block: Block) -> Microdata:
         """Rows of a block as records with the roles of the table, identifiers left out."""
         assert isinstance(block, StoredBlock)  # noqa: S101 (blocks of this table)
-        return with_roles_of(self.roles, self.frame(block))
+        return self.values.records(block)
 
 
 @contextmanager

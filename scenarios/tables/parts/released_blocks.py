@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from defenses import Channel, Guarantee, MicrodataRelease
 from defenses.base import Block, CellList, RecordsInBlocks, ReleasedBlock, block_sizes, listed_cells, stored_cells
+
+InOrder = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+"""``in_order(function, tasks)`` gives the outcome of each task in the order of the tasks, as `map` does."""
 
 
 @dataclass(frozen=True)

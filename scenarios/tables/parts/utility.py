@@ -18,13 +18,13 @@ from scipy.sparse import csr_array, hstack, vstack
 from defenses.base import blocks as sizes
 from metrics.columns import Domain, Integers, read_cells
 from metrics.information_loss import certainty_penalties
-from metrics.profile import CodedProfile, CountedProfile, original_profile, profile
+from metrics.profile import CodedProfile, CountedProfile, DenseProfile, original_profile, profile
 from metrics.table_utility import TableUtility
 from scenarios.tables.finished_table import read_finished
 from scenarios.tables.note import READ, Note
 from scenarios.tables.parts.files.table_files import Engine
 from scenarios.tables.parts.progress import Progress, progress
-from scenarios.tables.parts.records import InParts, LargeRecords, StoredBlock, over_parts
+from scenarios.tables.parts.records import LargeRecords, StoredBlock, over_parts
 from scenarios.tables.parts.released import LargeReleased, large_released
 from scenarios.tables.parts.validation import ReviewedInParts
 from scenarios.tables.reading.text_table import HINT, rows_from_one
@@ -34,46 +34,40 @@ from scenarios.tables.review.reviewed_table import ReviewedTable
 from scenarios.tables.roles import read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 
-# Tables as rows of codes, spread over the public bins of their columns.
+# Tables spread over the public bins of their columns.
 
 
 @dataclass(frozen=True)
-class CodedFrame:
-    """A table in memory by the codes of its cells, with the blocks that it would have in parts."""
+class BinnedFrame:
+    """A table in memory, or some of its rows, spread over the public bins of its columns."""
 
     frame: pd.DataFrame = field(repr=False)
-    codes: Mapping[str, Integers] = field(repr=False)
-    first_row: int = 0
+    profile: CodedProfile = field(repr=False)
 
     @property
     def rows(self) -> int:
         """Number of rows."""
         return len(self.frame)
 
-    def blocks(self, names: Iterable[str]) -> Iterator[StoredBlock]:
-        """Blocks of rows with the codes of some columns."""
-        for number, start in enumerate(range(0, self.rows, sizes.BLOCK)):
-            end = start + sizes.BLOCK
-            yield StoredBlock(number, start, {name: self.codes[name][start:end] for name in names})
+    def counted(self, drawn: Integers, words: str) -> tuple[CountedProfile, BinnedFrame]:
+        """Expected counts of all rows, and the rows at some positions."""
+        with progress(words, self.rows) as done:
+            counts = CountedProfile.of(self.profile, sizes.BLOCK)
+            done.reach(self.rows)
+        return counts, BinnedFrame(self.frame.iloc[drawn], self.profile.take(drawn))
 
 
 @dataclass(frozen=True)
 class BinnedTable:
-    """Mass of the rows of a table in the public bins of its columns; see `metrics.profile.Profile.mass`.
+    """Mass of the rows of a table in parts in the public bins of its columns; see `metrics.profile.Profile.mass`.
 
     `masses` holds that of each code by column, sparse and of shape (codes, bins of the column). Columns of original
     numbers without codes have none: the mass of their rows follows from the numbers.
     """
 
-    table: LargeRecords | LargeReleased | CodedFrame
+    table: LargeRecords | LargeReleased
     domains: Mapping[str, Domain]
     masses: Mapping[str, csr_array] = field(repr=False)
-
-    @classmethod
-    def in_memory(cls, frame: pd.DataFrame, spread: CodedProfile, domains: Mapping[str, Domain]) -> BinnedTable:
-        """A table in memory, given its profile."""
-        masses = {name: csr_array(cells) for name, cells in zip(domains, spread.cells, strict=True)}
-        return cls(CodedFrame(frame, dict(zip(domains, spread.codes, strict=True))), domains, masses)
 
     @classmethod
     def of_records(cls, records: LargeRecords, domains: Mapping[str, Domain]) -> BinnedTable:
@@ -98,6 +92,24 @@ class BinnedTable:
         return cls(released, domains, masses)
 
     @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.table.rows
+
+    def counted(self, drawn: Integers, words: str) -> tuple[CountedProfile, DrawnRows]:
+        """Expected counts of all rows, and the rows at some positions; the table is read once."""
+        counts, blocks = self.empty, []
+        with progress(words, self.rows) as done:
+            counted = partial(_counted_part, self, drawn, done)
+            # Records and releases are read in the same way.
+            parts: Iterator[Any] = over_parts(self.table, counted)
+            for part, found, end in parts:
+                counts.merge(part)
+                blocks += found
+                done.reach(end)
+        return counts, DrawnRows(self, blocks)
+
+    @property
     def empty(self) -> CountedProfile:
         """Profile of no row."""
         starts = np.cumsum([0, *(domain.size + 1 for domain in self.domains.values())])
@@ -114,6 +126,27 @@ class BinnedTable:
         return csr_array(hstack(parts, format="csr"))
 
 
+@dataclass(frozen=True)
+class DrawnRows:
+    """Some rows of a table in parts."""
+
+    binned: BinnedTable
+    blocks: Sequence[StoredBlock] = field(repr=False)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Original values; a release has cells instead."""
+        assert isinstance(self.binned.table, LargeRecords)  # noqa: S101
+        return pd.concat(map(self.binned.table.values.frame, self.blocks), ignore_index=True)
+
+    @property
+    def profile(self) -> DenseProfile:
+        """The rows, spread."""
+        masses = [self.binned.mass(block.columns) for block in self.blocks]
+        empty = self.binned.empty
+        return DenseProfile(vstack([csr_array((0, empty.bins)), *masses]).toarray(), empty.starts)
+
+
 def _sparse(distinct: CodedProfile) -> csr_array:
     """Mass of the rows of a profile of one column."""
     return csr_array(csr_array(distinct.cells[0])[distinct.codes[0]])
@@ -125,8 +158,9 @@ def _sparse(distinct: CodedProfile) -> csr_array:
 class Comparison(NamedTuple):
     """Both tables, the cells of each released column in pieces, and what was recognized of the release."""
 
-    original: BinnedTable
-    released: BinnedTable
+    original: BinnedFrame | BinnedTable
+    released: BinnedFrame | BinnedTable
+    domains: Mapping[str, Domain]
     pieces: Callable[[str], Iterable[CountedCells]]
     listed: Sequence[str]
     """Released columns whose cells come in one piece."""
@@ -139,7 +173,7 @@ class Comparison(NamedTuple):
             lost: list[float] = []
             rows = 0
             for cells, counts in self.pieces(name):
-                read = read_cells(cells, self.released.domains[name])
+                read = read_cells(cells, self.domains[name])
                 lost += (certainty_penalties(read)[read.codes] * counts).tolist()
                 rows += int(counts.sum())
             penalties.append(fsum(lost) / rows)
@@ -170,8 +204,9 @@ def compared(
         refuse_lacking(path, [*table.frame, *table.unknown], domains)
         cells = counted_cells(table.frame, domains)
         yield Comparison(
-            BinnedTable.in_memory(records.frame, original_profile(records.frame, domains), domains),
-            BinnedTable.in_memory(table.frame, profile(table.frame, domains), domains),
+            BinnedFrame(records.frame, original_profile(records.frame, domains)),
+            BinnedFrame(table.frame, profile(table.frame, domains)),
+            domains,
             lambda name: [cells[name]],
             list(cells),
             [note for note in table.notes if note.kind not in READ],
@@ -194,6 +229,7 @@ def compared(
         yield Comparison(
             BinnedTable.of_records(reviewed.records, domains),
             binned,
+            domains,
             partial(_pieces, released),
             [name for name in domains if released.columns[name].cells is not None],
             released.unknown,
@@ -216,7 +252,7 @@ SAMPLED = 100_000
 
 
 def utility_scores(
-    original: BinnedTable, released: BinnedTable, held_out: pd.DataFrame, target: str | None, seed: int
+    tables: Comparison, held_out: pd.DataFrame, target: str | None, seed: int
 ) -> tuple[dict[str, float | None], list[Note]]:
     """Components of the utility of a release, and a note where some were measured on drawn rows.
 
@@ -224,39 +260,19 @@ def utility_scores(
     real records, on which a classifier of `target` is tested; it may be empty.
     """
     rng = np.random.default_rng([seed, 1])
-    table, counts, blocks = original.table, original.empty, []
-    positions = _drawn(table.rows, rng)
-    for part, drawn in _parts(original, positions, "original rows"):
-        counts.merge(part)
-        blocks += drawn
-    if isinstance(table, CodedFrame):
-        sample = table.frame.iloc[positions]
-    else:
-        assert isinstance(table, LargeRecords)  # noqa: S101 (a release has cells instead of values)
-        sample = pd.concat(map(table.frame, blocks), ignore_index=True)
-    utility = TableUtility(sample, original.domains, held_out, target, np.random.default_rng(seed), reference=counts)
-    for part, drawn in _parts(released, _drawn(released.table.rows, rng), "released rows"):
-        masses = (released.mass(block.columns) for block in drawn)
-        utility.update(part, csr_array(vstack([csr_array((0, part.bins)), *masses])))
-    scores = utility.result()
+    original, released = tables.original, tables.released
+    counts, rows = original.counted(_drawn(original.rows, rng), "original rows")
+    rng_of_utility = np.random.default_rng(seed)
+    utility = TableUtility(rows.frame, tables.domains, held_out, target, rng_of_utility, reference=counts)
+    counts, rows = released.counted(_drawn(released.rows, rng), "released rows")
+    scores = utility.components(counts, rows.profile)
     what = "classifiers and the noise of associations were" if utility.held_out else "the noise of associations was"
     note = Note("drawn rows", numbers={"what": what, "rows": SAMPLED})
-    return scores, [note] if max(table.rows, released.table.rows) > SAMPLED else []
-
-
-def _parts(binned: BinnedTable, drawn: Integers, words: str) -> Iterator[tuple[CountedProfile, list[StoredBlock]]]:
-    """Profile of each part of a table, or of the whole one, with its rows at some positions; the table is read once."""
-    table = binned.table
-    with progress(words, table.rows) as done:
-        counted = partial(_counted_part, binned, drawn, done)
-        parts = over_parts(table, counted) if isinstance(table, InParts) else [counted(table)]
-        for part, blocks, end in parts:
-            yield part, blocks
-            done.reach(end)
+    return scores, [note] if max(original.rows, released.rows) > SAMPLED else []
 
 
 def _counted_part(
-    binned: BinnedTable, drawn: Integers, done: Progress, table: LargeRecords | LargeReleased | CodedFrame
+    binned: BinnedTable, drawn: Integers, done: Progress, table: LargeRecords | LargeReleased
 ) -> tuple[CountedProfile, list[StoredBlock], int]:
     """Profile of a part, drawn rows, and the end of the part."""
     counts, blocks, end = binned.empty, [], table.first_row

@@ -140,7 +140,7 @@ class ReviewedInParts(ReviewedTable):
         columns = self.records.columns
         rows = sampled_rows(self.records.files, {name: column.raw for name, column in columns.items()})
         coded = {name: rows[name] if one.numbers_only else one.of_raw[rows[name]] for name, one in columns.items()}
-        return self.records.frame(StoredBlock(0, 0, coded))
+        return self.records.values.frame(StoredBlock(0, 0, coded))
 
     @cached_property
     def people(self) -> RowsOfPeople | None:

@@ -97,9 +97,10 @@ SHIPPED = [
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("defense", SHIPPED, ids=repr)
-def test_the_expected_share_is_right_on_shipped_defenses(games, defense):
-    # 500 rows: the standard deviation of the difference is at most .022, that of hits. Seeds are fixed, and measured
-    # differences are at most .036. The attack's description names settings where the difference is larger.
+def test_the_expected_share_stays_right_where_it_was(games, defense):
+    # These settings were chosen among all of the arena because the difference was below .05 on these seeds. So the test
+    # notices when one gets worse; it does not show that others are calibrated. The attack's description names those
+    # that are not. 500 rows: the standard deviation of the difference is about .022, that of hits.
     ((confidence, correct),) = correct_answers(
         [ExpectationMaximizationLinkage()], defense, games["random"], plays=5
     ).values()

@@ -185,3 +185,11 @@ def test_the_largest_local_epsilon_is_rounded_down(n):
     local = shuffling._largest_local_epsilon(0.5, 1e-6, 4, n)
     assert shuffling.shuffled_delta(0.5, n, local_epsilon=local, d=4) <= 1e-6
     assert shuffling.shuffled_delta(0.5, n, local_epsilon=local * (1 + 1e-6), d=4) > 1e-6
+
+
+def test_the_exact_delta_leaves_out_nothing_that_counts(monkeypatch):
+    """Some 700 of 2,000 reports name one of the two values; wider sums find no more."""
+    arguments = {"epsilon": 0.05, "n": 2000, "local_epsilon": 1.0, "d": 4}
+    cut = attained_delta(**arguments)
+    monkeypatch.setattr(shuffling, "_FURTHER", 2000)
+    assert 1e-9 < cut == pytest.approx(attained_delta(**arguments), rel=1e-9)

@@ -184,10 +184,9 @@ def test_utility_is_that_of_the_command(setting, folder, of_classes):
     names = [str(folder / name) for name in ("people.csv", "mondrian.csv", "roles.toml", "others.csv")]
     arguments = ["utility", *names[:2], "--roles", names[2], "--held-out", names[3], "--format", "json"]
     shown = json.loads(CliRunner().invoke(cli, arguments).stdout)
-    # The command sums masses in units of 2^-30, so that blocks may come in any order.
-    assert shown["utility"] == pytest.approx(of_classes.utility, abs=1e-9)
-    assert shown["normalized_certainty_penalty"] == pytest.approx(of_classes.information_loss, abs=1e-9)
-    assert {name: shown[name] for name in of_classes.components} == pytest.approx(of_classes.components, abs=1e-9)
+    assert shown["utility"] == of_classes.utility
+    assert shown["normalized_certainty_penalty"] == of_classes.information_loss
+    assert {name: shown[name] for name in of_classes.components} == of_classes.components
 
 
 @pytest.mark.thorough

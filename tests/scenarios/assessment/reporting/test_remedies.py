@@ -1,5 +1,7 @@
 """Remedies: what identifies, and changes of a release whose effect is estimated by recoding it."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,7 @@ from run_tools import invoke
 from metrics import CategoricalDomain, NumericDomain
 from scenarios.assessment.evaluation.posed_questions import evaluate
 from scenarios.assessment.evaluation.row_origin import recognized_origin
-from scenarios.assessment.reporting.findings import ABOVE, SMALLEST, WITHIN, Finding, class_findings
+from scenarios.assessment.reporting.findings import ABOVE, SMALLEST, WITHIN, Finding, class_findings, class_title
 from scenarios.assessment.reporting.remedies import Advisor, entropy, recodings, together
 
 DOMAINS = {
@@ -90,6 +92,10 @@ def test_the_cheapest_remedy_that_suffices_comes_first_and_its_effect_is_counted
     losses = [remedy.loss for remedy, risk in one.remedies if risk <= 0.2]
     assert losses == sorted(losses)
     assert losses
+    [sure] = adviser.advice([Finding(class_title("illness"), 1.0, 1.0, 1.0, ABOVE, "counted", "")])
+    words = re.fullmatch(r"the class of age (\d+): (\d+) of (\d+) rows? with illness \w+", sure.identifies)
+    age, alike, rows = words.groups()
+    assert alike == rows == str((adviser.table.frame["age"] == age).sum())
     kept = adviser.advice([Finding(SMALLEST, 0.1, 0.1, 0.1, WITHIN, "counted", "")])
     assert kept == []
 

@@ -3,6 +3,7 @@
 import math
 import re
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -10,10 +11,11 @@ import pytest
 from large_tools import written_release
 
 import defenses
-from defenses import Anatomy, Incognito, MicrodataDefense, Mondrian, Pipeline, Rounding
+from defenses import Anatomy, Incognito, KMeansMicroaggregation, MicrodataDefense, Mondrian, Pipeline, Rounding
 from defenses.base.defense import released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import guarantee_of_parts
+from scenarios.running.workers import ordered_work
 from scenarios.tables.dataset import load_table
 from scenarios.tables.parts.records import large_records
 
@@ -215,6 +217,19 @@ def test_blocks_of_incognito_promise_what_their_suppressed_records_have(table, t
         assert min(map(len, classes)) >= guaranteed.l
     if "shares" in guaranteed.statement:
         assert max(max(counts.values()) / counts.total() for counts in classes) <= 0.7
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("defense", [Mondrian(k=4, l=2, strict=False), KMeansMicroaggregation(k=4)], ids=str)
+def test_a_release_is_the_same_from_any_number_of_processes(table, tmp_path, defense):
+    releases = []
+    for processes in (None, 1, 2):
+        in_order = map if processes is None else partial(ordered_work.in_order, processes=processes)
+        with large_records(table / "table.csv", table / "roles.toml") as records:
+            output, truth = tmp_path / f"{processes}.csv", tmp_path / f"{processes}-truth.csv"
+            release = written_release(defense, records, output, truth=truth, rows=100, in_order=in_order)
+            releases.append((output.read_bytes(), truth.read_bytes(), str(release.guarantee()), release.notes))
+    assert releases[0] == releases[1] == releases[2]
 
 
 class Weakened(MicrodataDefense):

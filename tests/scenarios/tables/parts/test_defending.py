@@ -152,6 +152,7 @@ def test_notes_and_promise_are_those_in_memory(folder):
         (("Identity", "types"), "holds"),
         (("Identity", "people.csv", "--blocks", "500"), "not read in parts"),
         (("Identity", "parts", "--blocks", "500"), "leave the option out"),
+        (("Identity", "parts", "--jobs", "2"), "only --blocks uses worker processes"),
         (("Microaggregation", "parts"), "--blocks 10000"),
         (("Microaggregation", "parts", "--blocks", "20"), "at least 100 rows"),
         (("Microaggregation", "-p", "k=200", "parts", "--blocks", "150"), "--blocks may be larger"),

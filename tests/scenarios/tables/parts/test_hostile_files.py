@@ -104,7 +104,7 @@ def outcome(read):
 
 def in_parts(path, roles):
     with large_records(path, roles, memory=1 << 29) as records:
-        frames = [records.frame(block) for block in records.blocks()]
+        frames = [records.values.frame(block) for block in records.blocks()]
         return records.dataset, pd.concat(frames, ignore_index=True)
 
 

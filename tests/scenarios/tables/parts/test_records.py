@@ -75,7 +75,7 @@ def test_records_equal_those_that_are_read_at_once(tmp_path, form, monkeypatch):
         sizes = [min(64, 1000 - start) for start in range(0, 1000, 64)]
         assert [len(block) for block in blocks] == sizes
         assert [block.start for block in blocks] == list(np.cumsum([0, *sizes[:-1]]))
-        found = pd.concat([records.frame(block) for block in blocks], ignore_index=True)
+        found = pd.concat([records.values.frame(block) for block in blocks], ignore_index=True)
         names = [name for name in expected.records.frame.columns if name not in ("name", "shoe")]
         pd.testing.assert_frame_equal(found, expected.records.frame[names])
         roles_of = records.roles
@@ -94,7 +94,7 @@ def test_rows_keep_their_order_where_a_column_has_more_values_than_a_part_has_ro
     for part, start in enumerate((0, 10, 4000)):
         frame[start : (10, 4000, 5000)[part]].to_parquet(tmp_path / f"{part}.parquet")
     with large_records(tmp_path) as records:
-        found = pd.concat([records.frame(block) for block in records.blocks()], ignore_index=True)
+        found = pd.concat([records.values.frame(block) for block in records.blocks()], ignore_index=True)
     pd.testing.assert_frame_equal(found, frame)
 
 

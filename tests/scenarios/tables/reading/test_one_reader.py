@@ -94,7 +94,7 @@ def in_memory(path, roles):
 
 def in_parts(path, roles):
     with large_records(path, roles, memory=1 << 29) as records:
-        return pd.concat([records.frame(block) for block in records.blocks()], ignore_index=True)
+        return pd.concat([records.values.frame(block) for block in records.blocks()], ignore_index=True)
 
 
 def release(path, roles):

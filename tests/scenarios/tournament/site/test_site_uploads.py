@@ -288,7 +288,7 @@ def test_uploads_are_limited_in_time(cup_site):
     token = kyoto.token("/account")
     statuses = [kyoto.upload("kyoto", b"x", token=token).status_code for _ in range(32)]
     assert statuses == [422] * 30 + [429] * 2
-    cup_site.clock.now += timedelta(minutes=2)
+    cup_site.seconds += 120
     assert kyoto.upload("kyoto", b"x", token=token).status_code == 422
 
 
