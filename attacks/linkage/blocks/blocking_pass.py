@@ -247,7 +247,7 @@ MOST_PASSES, SAMPLED_ROWS, SAMPLED_CANDIDATES = 16, 400, 100_000
 # A row is looked up in a pass if it has at most so many times the mean number of pairs.
 LARGEST = 10
 # Passes end at this recall, or when the best one adds less.
-ENOUGH, LEAST_GAIN = 0.998, 5e-4
+ENOUGH, LEAST_GAIN = 0.9998, 2e-4
 # Cost of looking a row up in a pass, and of each combination of groups that its cells cover, in pairs.
 LOOK_UP, COMBINATION = 20.0, 5.0
 
