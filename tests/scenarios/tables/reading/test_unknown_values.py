@@ -72,7 +72,8 @@ def test_attack_says_so_without_a_value(tmp_path, monkeypatch, attack, roles):
     assert done.exit_code == 0, done.output
     assert (
         f"note: name: 3 released categories that no candidate has, in 12 of 12 rows; 3 of them differ from a known one "
-        f"{ALIKE}; no candidate has any released category, so the column helps only where texts are compared by spelling"
+        f"{ALIKE}; no candidate has any released category, so the column helps only where texts are compared by "
+        "spelling"
     ) in done.stderr
     assert "note: age: 12 of 12 rows lie outside the range" in done.stderr
     assert "note: town: 4 categories, inferred from the candidates" in done.stderr
