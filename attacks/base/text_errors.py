@@ -154,12 +154,20 @@ def text_errors(
     more often than other candidates do. One spelling always counts. Where there is no other column, a level counts if
     unknown texts have it more often than candidates' values among themselves.
 
+    Names are compared by Jaro-Winkler similarity, codes by the distance of optimal string alignment (Damerau and
+    Levenshtein), and phrases such as addresses by their common bigrams (`attacks.base.text_similarity.measure_of`).
+
     Parameters
     ----------
     columns : sequence of TextSides or None
         None for columns that are no text.
     distance : callable
         Distance of some rows to all candidates in a column, by number, shape (rows, candidates), in [0, 1].
+
+    References
+    ----------
+    Winkler (1990), String comparator metrics and enhanced decision rules in the Fellegi-Sunter model of record linkage;
+    Christen (2012), Data matching, chapter 5.
     """
     return [None if column is None else _errors(number, columns, distance) for number, column in enumerate(columns)]
 

@@ -92,7 +92,8 @@ class ExpectationMaximizationLinkage(Linkage):
     """Linkage by expectation maximization: estimates the mechanism of each column while it matches.
 
     Model: the released cell of a record with value x covers x with probability a (kept), is x plus noise of scale s
-    with probability b (numbers only), or is replaced with probability c, a + b + c = 1. Expectation: the matching
+    with probability b (numbers), or is replaced with probability c, a + b + c = 1. In a column with typing errors, b is
+    the probability that the cell is nearly equal to x (`attacks.base.text_errors`). Expectation: the matching
     posterior under the current a, b, c, s of each column. Maximization: their shares and the scale among expected
     matches. A column that was shuffled ends at c = 1 and carries no weight. Noise is Gaussian or Laplace, with or
     without an offset, and replacements are drawn by frequency or evenly, whichever fits the matches.
