@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,8 @@ def roles_text(
     for name in columns:
         lines = list(comments.get(name, ()))
         if name in inferred:
-            tables[name] = {**tables.get(name, {}), **declaration(inferred[name], dates.get(name), decimals.get(name))}
+            domain = outward(inferred[name], dates.get(name))
+            tables[name] = {**tables.get(name, {}), **declaration(domain, dates.get(name), decimals.get(name))}
             if hints_at(name, POSTCODES, POSTCODES_JAPANESE):
                 tables[name] = {**proposed_hierarchy(inferred[name]), **tables[name]}
         text = tomli_w.dumps({"columns": {name: shortened(tables[name])}}) if name in tables else ""
@@ -84,30 +86,34 @@ def roles_text(
     return "\n".join(parts)
 
 
-def outward_bounds(domain: NumericDomain, dates: DateForm | None = None) -> tuple[float, float]:
-    """Bounds of a domain that was read from records, rounded outwards to what other people of the kind may have.
+def outward(domain: Domain, dates: DateForm | None = None) -> Domain:
+    """A domain that was read from records, with bounds rounded outwards to what other people of the kind may have.
 
     Numbers are rounded beyond a twentieth of their range, to 1, 2 or 5 times a power of ten. Ends that are round and
     integers that span less than ten are left. Dates are rounded to whole years or months, if they span four of these.
 
     Examples
     --------
-    >>> outward_bounds(NumericDomain(56.6, 200.7)), outward_bounds(NumericDomain(1, 5, integer=True))
-    ((40.0, 210.0), (1.0, 5.0))
+    >>> outward(NumericDomain(56.6, 200.7)).low, outward(NumericDomain(1, 5, integer=True)).high
+    (40.0, 5)
     """
+    if not isinstance(domain, NumericDomain):
+        return domain
     low, high = float(domain.low), float(domain.high)
     if dates is not None:
-        return dates.whole_periods(int(low), int(high))
+        low, high = dates.whole_periods(int(low), int(high))
+        return replace(domain, low=low, high=high)
     tenth = (high - low) / 10
     if tenth <= 0 or (domain.integer and tenth < 1):
-        return low, high
+        return domain
     power = 10.0 ** math.floor(math.log10(tenth))
     step = power * max(times for times in (1, 2, 5) if times * power <= tenth or times == 1)
     digits = max(0, -math.floor(math.log10(step)))
     # An end that is round by itself, such as 0 or 100, is one of the measure. Amounts do not become negative.
     below = low if low % step == 0 else math.floor((low - tenth / 2) / step) * step
     above = high if high % step == 0 else math.ceil((high + tenth / 2) / step) * step
-    return round(below if low < 0 else max(below, 0.0), digits), round(above, digits)
+    below = below if low < 0 else max(below, 0.0)
+    return replace(domain, low=round(below, digits), high=round(above, digits))
 
 
 def proposed_hierarchy(domain: Domain) -> dict[str, Any]:
@@ -133,15 +139,15 @@ def proposed_hierarchy(domain: Domain) -> dict[str, Any]:
 
 
 def declaration(domain: Domain, dates: DateForm | None = None, decimals: int | None = None) -> dict[str, Any]:
-    """A domain as the table of a roles file, with bounds rounded outwards; bins of dates are those of the calendar."""
-    low, high = outward_bounds(domain, dates) if isinstance(domain, NumericDomain) else (0, 0)
+    """A domain as the table of a roles file; bins of dates are those of the calendar."""
     if dates is not None and isinstance(domain, NumericDomain):
+        low, high = int(domain.low), int(domain.high)
         other = {} if dates.format == ISO else {"format": dates.format.pattern}
-        levels = dates.default_levels(int(low), int(high))
+        levels = dates.default_levels(low, high)
         calendar = {"hierarchy": {"calendar": list(levels)}} if levels else {}
         return {"type": "date", **other, "low": dates.iso(low), "high": dates.iso(high), **calendar}
     if isinstance(domain, NumericDomain):
-        bounds = {"low": low, "high": high, "cuts": list(domain.cuts)}
+        bounds = {"low": domain.low, "high": domain.high, "cuts": list(domain.cuts)}
         digits = {} if decimals is None else {"decimals": decimals}
         return {"type": "number", "integer": domain.integer, **digits, **bounds}
     return {"type": "category", "categories": list(domain.categories), "ordered": domain.ordered}

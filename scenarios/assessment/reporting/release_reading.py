@@ -443,16 +443,8 @@ def report_content(
         quasi_identifiers=tuple(name for name in records.quasi_identifiers if name in table.frame.columns),
         sensitive=tuple(sensitive),
     )
-    advisor = Advisor(
-        setting,
-        table,
-        origin,
-        evaluation,
-        threshold,
-        count,
-        () if after is None else tuple(after.sets),
-    )
-    remedies = advisor.advice(findings)
+    sets = () if after is None else tuple(after.sets)
+    remedies = Advisor(setting, table, origin, evaluation, threshold, count, sets).advice(findings)
     domains = {name: table.domains[name] for name in setting.columns}
     correlations = tuple(rank_correlations(records.frame, table.suppressed[list(setting.columns)], domains))
     people = replace(records, domains={**records.domains, **table.domains})
@@ -471,17 +463,28 @@ def report_content(
             *_warnings(setting, table),
             *(f"{one}." for one in correlation_warnings(correlations)),
         ),
-        advice=(
-            *control_advice(setting),
-            *size_advice(findings, threshold),
-            *closeness_advice(records.frame, sensitive, findings, threshold),
-            *more_people(setting, evaluation, findings, threshold, releases),
-            *advice_words(remedies),
-        ),
+        advice=(*_advice(setting, evaluation, findings, sensitive, threshold, releases), *advice_words(remedies)),
         files=files,
         options=options,
         seed_chosen=seed_chosen,
         remedies=tuple(remedies),
+    )
+
+
+def _advice(
+    setting: EvaluationSetting,
+    evaluation: ReleaseEvaluation,
+    findings: Sequence[Finding],
+    sensitive: Mapping[str, Domain],
+    threshold: float,
+    releases: int,
+) -> tuple[str, ...]:
+    """What would help, but for the remedies that were tried."""
+    return (
+        *control_advice(setting),
+        *size_advice(findings, threshold),
+        *closeness_advice(setting.records.frame, sensitive, findings, threshold),
+        *more_people(setting, evaluation, findings, threshold, releases),
     )
 
 

@@ -399,7 +399,8 @@ class TestTimesOfPublication:
     @pytest.mark.thorough
     @pytest.mark.usefixtures("one_baseline")
     def test_neither_boards_nor_reports_tell_before_the_time(self, tmp_path):
-        now = datetime.now(UTC)
+        # The present, as the file system has it.
+        now = datetime.fromtimestamp(tmp_path.stat().st_mtime, UTC)
         ends = {"anonymize_until": (now - HOUR).isoformat(), "attack_until": (now + 11 * HOUR).isoformat()}
         cup = opened(
             tmp_path / "cup", originals=10, candidates=20, now=now - 99 * HOUR, publish_every=12 * 3600, **ends
