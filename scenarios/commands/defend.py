@@ -27,8 +27,8 @@ from scenarios.commands.common import (
 from scenarios.running.methods.methods import given_parameters
 
 if TYPE_CHECKING:
-    from defenses import Guarantee, MicrodataDefense
-    from scenarios.tables import InOrder
+    from defenses import Guarantee, Microdata, MicrodataDefense
+    from scenarios.tables import InOrder, Note
     from scenarios.tables.review.rows_of_people import PeopleInClasses, RowsOfPeople
 
 EPILOG = """\b
@@ -106,7 +106,6 @@ def defend(
 
         from scenarios.tables import (
             STANDARD,
-            Note,
             ReleaseCounts,
             check_table_name,
             ignored_rules,
@@ -149,9 +148,8 @@ def defend(
         refuse(channel is not None and release.channel is None, f"--channel: this release of {method} has none")
         echo_notes(notes)
         counted = ReleaseCounts(release, reviewed)
-        rows = write_outputs(
-            replace(release, blocks=counted.blocks), dataset, root, output, truth=truth, channel=channel
-        )
+        written = replace(release, blocks=counted.blocks)
+        rows = write_outputs(written, dataset, root, output, truth=truth, channel=channel)
         guarantee, people = release.guarantee(), reviewed.people
         echo(f"{rows} of {reviewed.rows} records; {_in_words(guarantee, people)}", err=True)
         _warn_of_guarantee(guarantee, people, counted.people(guarantee.k))
@@ -159,10 +157,17 @@ def defend(
         echo_notes([] if groups is None else [risk_note(str(dataset.records.group), groups)])
         cells, dates = counted.cells, dataset.written.dates
         numbers = {name: domain for name, domain in dataset.records.domains.items() if dates(name) is None}
-        grouped = (*dataset.records.quasi_identifiers, *dataset.records.sensitive)
-        gaps = tuple(name for name in grouped if guarantee.k is not None and name in cells and cells[name].missing)
-        echo_notes([Note("gaps in classes", gaps)] if gaps else [])
+        echo_notes([] if guarantee.k is None else _gaps_in_classes(dataset.records, cells))
         echo_notes([*release_notes(reviewed.cells(list(cells)), cells, numbers), *text_notes(release.notes)])
+
+
+def _gaps_in_classes(records: Microdata, cells: Mapping[str, Any]) -> list[Note]:
+    """A note of the columns of classes whose released cells, by column, are missing in some rows."""
+    from scenarios.tables import Note
+
+    grouped = (*records.quasi_identifiers, *records.sensitive)
+    gaps = tuple(name for name in grouped if name in cells and cells[name].missing)
+    return [Note("gaps in classes", gaps)] if gaps else []
 
 
 def _refuse_parts(table: str, outputs: Sequence[str | None]) -> None:
