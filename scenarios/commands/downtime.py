@@ -110,7 +110,8 @@ def incidents_in_file(path: Path) -> list[lb.Incident]:
     Raises ValueError if a column is unknown or missing, a time or number cannot be read, hours are negative, or an
     incident ends before it begins; the message names file, row and column.
     """
-    from scenarios.tables import read_bytes, text_table
+    from scenarios.tables import read_bytes
+    from scenarios.tables.reading.text_table import text_table
 
     columns, _ = text_table(path, read_bytes(path), released=True)
     given = {name: column.text_values() for name, column in columns.items()}

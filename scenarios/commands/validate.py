@@ -60,12 +60,12 @@ def validate(
         memory_bytes,
         refuse_existing,
         reviewed_table,
-        summary,
         table_notes,
         text_notes,
         without_domains,
         write_text,
     )
+    from scenarios.tables.review.summary import summary
 
     if write_roles is not None:
         refuse_existing([write_roles], inputs=[file, roles], force=force)

@@ -23,7 +23,6 @@ from .parts.utility import BinnedFrame as BinnedFrame
 from .parts.utility import compared as compared
 from .parts.utility import utility_scores as utility_scores
 from .parts.validation import reviewed_table as reviewed_table
-from .reading.text_table import text_table as text_table
 from .released import STANDARD as STANDARD
 from .released import as_csv as as_csv
 from .released import check_table_name as check_table_name
@@ -42,7 +41,6 @@ from .review.rows_of_people import RowsOfPeople as RowsOfPeople
 from .review.rows_of_people import number_of_people as number_of_people
 from .review.rows_of_people import rows_of_each as rows_of_each
 from .review.summary import ColumnSummary as ColumnSummary
-from .review.summary import summary as summary
 from .risk import RiskReport as RiskReport
 from .risk import risk_notes as risk_notes
 from .risk import risk_report as risk_report

@@ -2,6 +2,7 @@
 
 import csv
 import importlib
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -89,3 +90,17 @@ def test_what_never_was_a_module_stays_unknown():
 )
 def test_a_part_keeps_the_name_from_which_seeds_derive(part, module):
     assert source_name(part) == f"{module}:{type(part).__name__}"
+
+
+def test_no_name_of_a_package_is_a_former_module():
+    """Importing a former module would set the package's attribute of that name to the module."""
+    former = {line.split(",")[0] for line in TABLE.read_text(encoding="utf-8").splitlines()}
+    faces = [path for package in PACKAGES for path in (ROOT / package).rglob("__init__.pyi")]
+    pattern = re.compile(r"^from \S+ import \w+ as (\w+)$", re.MULTILINE)
+    names = {
+        f"{'.'.join(path.parent.relative_to(ROOT).parts)}.{name}"
+        for path in faces
+        for name in pattern.findall(path.read_text(encoding="utf-8"))
+    }
+    assert faces
+    assert not names & former
