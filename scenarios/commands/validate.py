@@ -55,7 +55,6 @@ def validate(
 
     from scenarios.assessment.evaluation.blocked_promises import blocked_promises
     from scenarios.tables import (
-        ColumnSummary,
         is_large,
         memory_bytes,
         refuse_existing,
@@ -65,7 +64,7 @@ def validate(
         without_domains,
         write_text,
     )
-    from scenarios.tables.review.summary import summary
+    from scenarios.tables.review.summary import ColumnSummary, summary
 
     if write_roles is not None:
         refuse_existing([write_roles], inputs=[file, roles], force=force)

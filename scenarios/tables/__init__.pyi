@@ -40,7 +40,6 @@ from .review.reviewed_table import unique_text_columns as unique_text_columns
 from .review.rows_of_people import RowsOfPeople as RowsOfPeople
 from .review.rows_of_people import number_of_people as number_of_people
 from .review.rows_of_people import rows_of_each as rows_of_each
-from .review.summary import ColumnSummary as ColumnSummary
 from .risk import RiskReport as RiskReport
 from .risk import risk_notes as risk_notes
 from .risk import risk_report as risk_report
