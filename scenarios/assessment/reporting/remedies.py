@@ -40,8 +40,6 @@ LEAST = 0.005
 """Least reduction of a risk by a remedy that is named."""
 SHOWN = 3
 """Number of sets of columns, predicates or cells by which a finding says what identifies."""
-BINS = " public bins"
-"""End of the words of a remedy by public bins."""
 END = 0.02
 """Share of the rows at each end of a column that become one range."""
 
@@ -60,12 +58,15 @@ class Remedy:
         What it costs: the share of a column's domain that a cell covers more than before, as a mean over all cells.
     bits : float
         How much less the column tells rows apart: by how much the entropy of its cells falls.
+    in_bins : bool
+        Whether numbers are written in their public bins.
     """
 
     words: str
     columns: Mapping[str, pd.Series[Any]]
     loss: float
     bits: float
+    in_bins: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,9 +106,10 @@ def recodings(frame: pd.DataFrame, domains: Mapping[str, Domain], fewest: int) -
     every = {str(name): domains[str(name)] for name in frame.columns}
     for name, domain in every.items():
         changes = {f"leave out {name}": pd.Series(SUPPRESSED, frame.index, dtype=object)}
-        cells = read_cells(frame[name], domain)
+        cells, binned = read_cells(frame[name], domain), ""
         if isinstance(cells, NumericCells) and isinstance(domain, NumericDomain):
-            changes |= _number_changes(name, frame[name], cells, domain)
+            binned = f"write {name} in its {domain.size} public bins"
+            changes |= _number_changes(name, frame[name], cells, domain, binned)
         else:
             changes |= _rare_values(name, frame[name], fewest)
         for words, column in changes.items():
@@ -117,17 +119,17 @@ def recodings(frame: pd.DataFrame, domains: Mapping[str, Domain], fewest: int) -
                 lost = normalized_certainty_penalty(column.to_frame(name), own) - normalized_certainty_penalty(
                     frame, own
                 )
-                yield Remedy(words, {name: column}, max(0.0, lost) / len(every), bits)
+                yield Remedy(words, {name: column}, max(0.0, lost) / len(every), bits, words == binned)
 
 
 def together(remedies: Sequence[Remedy]) -> Remedy | None:
     """All numbers in their public bins; None if there are fewer than two columns of them."""
-    bins = [one for one in remedies if one.words.endswith(BINS)]
+    bins = [one for one in remedies if one.in_bins]
     if len(bins) < 2:
         return None
     columns = {name: column for one in bins for name, column in one.columns.items()}
-    words = f"write {', '.join(columns)} in their{BINS}"
-    return Remedy(words, columns, sum(one.loss for one in bins), sum(one.bits for one in bins))
+    words = f"write {', '.join(columns)} in their public bins"
+    return Remedy(words, columns, sum(one.loss for one in bins), sum(one.bits for one in bins), in_bins=True)
 
 
 def entropy(column: pd.Series[Any]) -> float:
@@ -137,9 +139,9 @@ def entropy(column: pd.Series[Any]) -> float:
 
 
 def _number_changes(
-    name: str, column: pd.Series[Any], cells: NumericCells, domain: NumericDomain
+    name: str, column: pd.Series[Any], cells: NumericCells, domain: NumericDomain, binned: str
 ) -> dict[str, pd.Series[Any]]:
-    """Plain numbers in public bins, and the smallest and largest ones as ranges that begin or end at a bound."""
+    """Plain numbers in public bins (its words are given), and the smallest and largest ones as ranges to a bound."""
     plain = pd.Series((cells.plain & ~cells.missing)[cells.codes], column.index)
     if not plain.any():
         return {}
@@ -147,7 +149,7 @@ def _number_changes(
     changes = {}
     if domain.size > 1:
         bins = np.array(domain.cells(), dtype=object)[domain.codes(numbers.where(plain, domain.low))]
-        changes[f"write {name} in its {domain.size}{BINS}"] = column.astype(object).mask(plain, bins)
+        changes[binned] = column.astype(object).mask(plain, bins)
     low, high = np.quantile(numbers[plain], [END, 1 - END], method="nearest")
     if domain.low < low < high < domain.high:
         below = column.astype(object).mask(plain & (numbers <= low), interval_cell(domain.low, low))
