@@ -266,12 +266,6 @@ _SAID = {
         "people are drawn with all their rows ({names}: {rows}), and success and advantages are those of people; k and "
         "epsilon of guarantees count rows, so they guarantee people less",
     ),
-    "plays of rows": (
-        WARNING,
-        "rows are counted, not people ({names}: {rows}): success, advantages, k and epsilon are those of one row, and "
-        "somebody who has {most} rows is exposed by each of them; make one row of each person first, as by `tokumei "
-        "split --one-row`",
-    ),
     "rounded": (
         WARNING,
         "{names}: some numbers have more digits after the point than 'decimals' ({digits}); releases round them",
