@@ -53,11 +53,15 @@ def utility(
     """Measure the utility of RELEASED compared with ORIGINAL: 1 for an identical table, 0 for a table of constants.
 
     Of large tables, classifiers and the noise of associations are measured on drawn rows, and a note says so. Tables in
-    memory also have the rank correlations of pairs of numbers before and after.
+    memory also have the rank correlations of pairs of numbers before and after. A column that RELEASED lacks counts as
+    suppressed, and a second figure leaves it out. If the roles declare a weight, weighted_marginals are those of the
+    population.
     """
     import json
 
-    from metrics.table_utility import headline_utility, prediction_target
+    from numpy.random import default_rng
+
+    from metrics.table_utility import headline_utility, prediction_target, weighted_marginals
     from scenarios.assessment.reporting.rank_correlations import correlation_warnings, rank_correlations
     from scenarios.assessment.reporting.release_report import association_words
     from scenarios.tables import (
@@ -93,12 +97,23 @@ def utility(
             rows, columns = table.rows, len(domains)
             numbers = {name: domain for name, domain in domains.items() if dates(name) is None}
             doubts = release_notes(reviewed.cells(list(cells)), cells, numbers)
+        only = both.of_released_columns
+        released_scores = None if only is None else utility_scores(only, tested, target, seed)[0]
+        weight = reviewed.dataset.weight
+        weighted = None
+        if weight is not None and isinstance(table, BinnedFrame):
+            weighted = weighted_marginals(records.frame, table.frame, domains, weight, default_rng(seed))
         pairs = rank_correlations(records.frame, table.frame, domains) if isinstance(table, BinnedFrame) else None
         unmeasured = [Note("no rank correlations")] if pairs is None else []
         said = table_notes(reviewed.dataset, table=reviewed)
         echo_notes([*both.notes, *said, *doubts, *drawn, *unmeasured])
     value, components = headline_utility(scores)
-    result: dict[str, Any] = {"utility": value, **components, "normalized_certainty_penalty": loss, "rows": rows}
+    result: dict[str, Any] = {"utility": value}
+    if released_scores is not None:
+        result["utility_of_released_columns"] = headline_utility(released_scores)[0]
+    if weight is not None:
+        result["weighted_marginals"] = weighted
+    result |= {**components, "normalized_certainty_penalty": loss, "rows": rows}
     if words := association_words(components["associations"], columns):
         echo(f"note: {words}", err=True)
     echo_each("warning", correlation_warnings(pairs or ()))
