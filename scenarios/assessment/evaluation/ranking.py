@@ -23,8 +23,8 @@ from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.posed_questions import KNOWN, RELEASED_UTILITY, ReleaseEvaluation, evaluate
 from scenarios.assessment.evaluation.row_origin import CopiedRecords
 from scenarios.running.methods.fingerprint import closure, digest, versions
+from scenarios.running.methods.source_locations import reason_of
 from scenarios.running.plan import NamedMethod, guarantee_on
-from scenarios.running.workers.failure import reason_of
 from scenarios.running.workers.isolation import Death, Limits, isolated
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.released import as_csv

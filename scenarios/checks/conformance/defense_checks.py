@@ -25,10 +25,43 @@ from metrics import (
 from metrics.columns import Booleans, Integers
 from scenarios.checks.audits.tables import dependence, false_declaration
 from scenarios.checks.conformance.findings import Check, Prerequisite, check_memory, require
-from scenarios.checks.conformance.given_parameters import release_of
 from scenarios.running.methods import defined_at, example, people, user_code_location
 from scenarios.running.workers.differences import difference, released_difference
 from scenarios.tables.seeds import generator
+
+# Releases of a defense under test.
+
+
+def release_of(
+    method: type[Defense], records: Microdata, *names: str | int, defense: Defense | None = None
+) -> MicrodataRelease:
+    """Check the records and release them, as a run does.
+
+    Parameters
+    ----------
+    method : type of Defense
+        The class under test.
+    records : Microdata
+        Invented people.
+    *names : str or int
+        Names of which the seed is made.
+    defense : Defense, optional
+        The instance; by default a new example of the class.
+
+    Raises
+    ------
+    AssertionError
+        If `apply` returns no table.
+    """
+    defense = defense or example(method)
+    defense.check(records)
+    release = defense.apply(records, generator(0, *names))
+    if not isinstance(release, MicrodataRelease):
+        got = "None" if release is None else type(release).__name__
+        right = "apply must return a MicrodataRelease, e.g. rowwise_release(frame, channel=None)"
+        raise AssertionError(f"{right}; got {got}{defined_at(method.apply)}")
+    return release
+
 
 # Guarantees of a defense on tables: what a release shows of them, and what it cannot show.
 

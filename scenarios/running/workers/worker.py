@@ -23,12 +23,11 @@ from metrics.columns import require
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.running.methods import defined_at, describe, game_settings, is_user_defined, source_name
+from scenarios.running.methods.source_locations import reason_of, status_of
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
-from scenarios.running.workers.differences import different_attribute, released_difference
-from scenarios.running.workers.failure import reason_of, status_of
+from scenarios.running.workers.differences import Snapshot, different_attribute, released_difference
 from scenarios.running.workers.isolation import TaskStep
-from scenarios.running.workers.snapshot import Snapshot
 from scenarios.tables.seeds import generator
 from scenarios.tables.user_warnings import user_warnings
 

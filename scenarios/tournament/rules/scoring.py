@@ -35,7 +35,7 @@ from scenarios.games.people import Drawn
 from scenarios.games.playing import Randomness, claims_of, make_release
 from scenarios.games.questions.row_question import RowQuestion
 from scenarios.running.methods.fingerprint import closure, digest, sources, versions
-from scenarios.running.workers.failure import reason_of, status_of
+from scenarios.running.methods.source_locations import reason_of, status_of
 from scenarios.running.workers.isolation import Death, TaskStep, isolated
 from scenarios.tables.file_methods import AnswerFile, Content, ReleasedFile
 from scenarios.tables.seeds import generator
