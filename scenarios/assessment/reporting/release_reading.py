@@ -17,15 +17,13 @@ from leaderboard.results.goals import goal_title
 from leaderboard.statistics.pairs import FEWEST_TRIALS
 from metrics.columns import Domain, Integers, NumericCells, NumericDomain, read_cells
 from scenarios.assessment.choosing.column_costs import amount, column_costs
-from scenarios.assessment.evaluation.control_people import control_warnings, refuse_control_in_release
-from scenarios.assessment.evaluation.control_size import trials_needed
-from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, most_asked
+from scenarios.assessment.evaluation.control_people import control_warnings, refuse_control_in_release, trials_needed
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, most_asked, most_targets
 from scenarios.assessment.evaluation.finished_classes import FinishedClasses, class_report, released_classes
 from scenarios.assessment.evaluation.posed_questions import (
     FEWEST_RIGHT,
     ReleaseEvaluation,
     evaluate,
-    most_targets,
 )
 from scenarios.assessment.evaluation.row_origin import (
     RowOrigin,

@@ -35,7 +35,7 @@ from scenarios.tournament.site.accounts import RateLimit
 from scenarios.tournament.site.deciding import close_phases, resumed
 from scenarios.tournament.site.jobs import ACTIONS
 from scenarios.tournament.site.journal import LiveUpdates
-from scenarios.tournament.site.pages import entry_pages, host_pages, public_pages, team_pages
+from scenarios.tournament.site.pages import host_pages, public_pages, team_pages
 from scenarios.tournament.site.pages import team_pages as presentation_pages
 from scenarios.tournament.site.pages.answers import damage_refusal, refused
 from scenarios.tournament.site.posted_form import NO_FILES, UploadLimits, posted_form
@@ -193,12 +193,12 @@ ENDPOINTS = (
     Endpoint("GET", "/live", Access.EVERYBODY, public_pages.live),
     Endpoint("GET", "/health", Access.EVERYBODY, host_pages.health),
     Endpoint("GET", "/static/{name}", Access.EVERYBODY, public_pages.static_file),
-    Endpoint("GET", "/log-in", Access.EVERYBODY, entry_pages.log_in_page, forms=True),
-    Endpoint("POST", "/log-in", Access.EVERYBODY, entry_pages.log_in),
-    Endpoint("GET", "/invitation/{token}", Access.EVERYBODY, entry_pages.invitation_page, forms=True),
-    Endpoint("POST", "/invitation/{token}", Access.EVERYBODY, entry_pages.accept_invitation),
-    Endpoint("GET", "/account", Access.MEMBERS, entry_pages.account_page),
-    Endpoint("POST", "/log-out", Access.MEMBERS, entry_pages.log_out),
+    Endpoint("GET", "/log-in", Access.EVERYBODY, public_pages.log_in_page, forms=True),
+    Endpoint("POST", "/log-in", Access.EVERYBODY, public_pages.log_in),
+    Endpoint("GET", "/invitation/{token}", Access.EVERYBODY, public_pages.invitation_page, forms=True),
+    Endpoint("POST", "/invitation/{token}", Access.EVERYBODY, public_pages.accept_invitation),
+    Endpoint("GET", "/account", Access.MEMBERS, public_pages.account_page),
+    Endpoint("POST", "/log-out", Access.MEMBERS, public_pages.log_out),
     Endpoint("GET", "/team/{team}", Access.OWNER, team_pages.team_page),
     Endpoint("GET", "/team/{team}/kit.zip", Access.OWNER, team_pages.kit),
     Endpoint("GET", "/team/{team}/report", Access.OWNER, team_pages.report),
