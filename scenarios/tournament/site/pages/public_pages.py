@@ -156,18 +156,8 @@ _BOARDS = ("standings.csv", "matrix.csv")
 HIDDEN = "The standings are hidden until the tournament closes."
 
 
-async def board_page(visit: Visit) -> Response:
-    """Phase, standings, picture and matrix."""
-    return await _board(visit, "board")
-
-
-async def screen_page(visit: Visit) -> Response:
-    """Standings for a projector."""
-    return await _board(visit, "screen")
-
-
-async def _board(visit: Visit, name: str) -> Response:
-    """A page of the board, rendered once for each state and user."""
+async def board_page(visit: Visit, name: str) -> Response:
+    """A page of the board, or of its standings for a projector, rendered once for each state and user."""
     site = visit.site
     # Looking at four files takes less time than handing that to a thread.
     stamp = site.journal.stamp()

@@ -73,7 +73,7 @@ def test_boards_follow_what_is_submitted_and_are_those_of_the_command(published,
         assert queue.wait(PATIENCE)
         assert public(published) != first
         state = queue.progress()
-        assert (state.waiting, state.failed, state.error, state.idle) == (0, (), "", True)
+        assert (state.waiting, state.failed, state.error) == (0, (), "")
         by_queue = {path.name: path.read_bytes() for path in published.tournament.public.iterdir()}
     finally:
         queue.stop()
