@@ -230,16 +230,13 @@ def _run(
     claims = (attack or example(method)).run(release, knowledge, generator(0, "attack"))
     if not isinstance(claims, stage.claims):
         goals = [goal for goal, kinds in known_goals().items() if isinstance(claims, tuple(kinds))]
+        got = "None" if claims is None else type(claims).__name__
         other = f", for which state goal = {' or '.join(map(repr, goals))}" if goals else ""
         raise AssertionError(
             f"run must return {stage.claims.__name__}, since the attack's goal is {method.goal!r}; "
-            f"got {_name(claims)}{other}{defined_at(method.run)}"
+            f"got {got}{other}{defined_at(method.run)}"
         )
     return claims
-
-
-def _name(value: Any) -> str:
-    return "None" if value is None else type(value).__name__
 
 
 def _scored(

@@ -54,7 +54,7 @@ def user_code_location(error: BaseException) -> str:
     ''
     """
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if _is_user_code(frame.filename):
+        if not is_installed(frame.filename) and not frame.filename.startswith(("<", *_PROJECT)):
             return _location(frame.filename, frame.lineno)
     return ""
 
@@ -62,11 +62,6 @@ def user_code_location(error: BaseException) -> str:
 def is_installed(file: str) -> bool:
     """Whether a file belongs to the standard library or to an installed package."""
     return bool({"site-packages", "dist-packages"} & set(Path(file).parts)) or file.startswith(_INSTALLED)
-
-
-def _is_user_code(file: str) -> bool:
-    """Whether a file is neither the project's nor installed."""
-    return not is_installed(file) and not file.startswith(("<", *_PROJECT))
 
 
 def _location(file: str, line: int | None) -> str:

@@ -65,7 +65,8 @@ class DaskCluster:
         dask = distributed()
         packed = pickle.dumps(plan)
         name = hashlib.sha256(packed).hexdigest()
-        share = _share(name, packed, plan)
+        names = tuple(sorted({"scenarios.running.workers.worker", *modules(plan.methods)}))
+        share = _Share(name, packed, plan.limits, (str(Path.cwd()),), names, environment(names))
         waiting = [(unit, 1) for unit in reversed(units)]
         with connected(self.scheduler) as client:
             client.register_plugin(_plugin(share), name=name)
@@ -156,11 +157,6 @@ class _Share:
     folders: tuple[str, ...]
     modules: tuple[str, ...]
     environment: dict[str, str]
-
-
-def _share(name: str, packed: bytes, plan: Plan) -> _Share:
-    names = tuple(sorted({"scenarios.running.workers.worker", *modules(plan.methods)}))
-    return _Share(name, packed, plan.limits, (str(Path.cwd()),), names, environment(names))
 
 
 _shares: dict[str, _Share] = {}

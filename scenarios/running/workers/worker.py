@@ -298,7 +298,9 @@ class Worker:
             yield TaskStep("the measuring of utility", (0,))
             # The time of a release is the time to make it, without measuring its utility.
             code = self._user_defined(self.plan.defenses[unit.defense].method, "apply")
-            measured = _timed(0, lambda: _measured(self.plan.games[0].utility(draw.secret, release)), seconds, code)
+            measured = _timed(
+                0, lambda: Scores({}, checked_measures(self.plan.games[0].utility(draw.secret, release))), seconds, code
+            )
             if measured.status == "ok":
                 measured = replace(measured, reason="; ".join([*texts, *filter(None, [measured.reason])]))
             yield measured
@@ -420,11 +422,6 @@ class Worker:
         if rules.lets_choose:
             return checked_game_scores(play_alone(own, witness, rules, rng)[2])
         return checked_game_scores(attack_release(own, witness, rules, secret, published, rng))
-
-
-def _measured(utility: Any) -> Scores:
-    """Utility of a release as scores without goals."""
-    return Scores({}, checked_measures(utility))
 
 
 def _timed(
