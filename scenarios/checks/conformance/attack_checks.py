@@ -271,8 +271,7 @@ def _first_run(method: type[Attack], stage: Stage, inputs: Callable[[], Inputs])
 
 def _unmodified(method: type[Attack], first: Callable[[], tuple[Claims, list[str]]]) -> None:
     _, changed = first()
-    right = f"work on copies of their tables{defined_at(method.run)}"
-    require(not changed, f"run changes the {' and the '.join(changed)}; {right}")
+    require(not changed, f"run changes the {' and the '.join(changed)}", "work on copies of their tables", method.run)
 
 
 def _tables(inputs: Any) -> list[Any]:
@@ -289,8 +288,8 @@ def _tables(inputs: Any) -> list[Any]:
 def _same_claims(method: type[Attack], stage: Stage, first: Callable[[], tuple[Claims, list[str]]]) -> None:
     claims, _ = first()
     name = different_attribute(claims, _run(method, stage, *_inputs(method, stage)[:2]))
-    right = f"draw from rng, not from np.random, and keep nothing between runs{defined_at(method.run)}"
-    require(not name, f"two runs with one seed differ in {name} of the claims; {right}")
+    right = "draw from rng, not from np.random, and keep nothing between runs"
+    require(not name, f"two runs with one seed differ in {name} of the claims", right, method.run)
 
 
 def _unremembering(method: type[Attack], stage: Stage) -> None:
@@ -306,7 +305,7 @@ def _succeeds(method: type[Attack], stage: Stage) -> None:
     game = stage.game(people(400, generator(0, "people")))
     rate = play_alone(Identity(), example(method), game, generator(0, "play"))[2][method.goal].rate
     reached = rate is not None and rate >= 0.9
-    require(reached, f"it reaches a rate of {rate} on a plain copy, where 0.9 is required{defined_at(method.run)}")
+    require(reached, f"it reaches a rate of {rate} on a plain copy, where 0.9 is required", at=method.run)
 
 
 def _answers(method: type[Attack], stage: Stage, records: Callable[[], Microdata]) -> None:

@@ -113,10 +113,13 @@ class Prerequisite(Check):
     """A check without which the later ones say nothing: a method that fails it would fail them for the same reason."""
 
 
-def require(holds: bool, otherwise: str) -> None:
-    """Raise AssertionError with the reason `otherwise` unless the condition `holds`."""
+def require(holds: bool, otherwise: str, right: str = "", at: Callable[..., Any] | None = None) -> None:
+    """Assert something about a method under test, also where Python runs without assertions.
+
+    The message says what is wrong, then what would be right, and where the code `at` stands.
+    """
     if not holds:
-        raise AssertionError(otherwise)
+        raise AssertionError(f"{otherwise}{f'; {right}' if right else ''}{defined_at(at) if at else ''}")
 
 
 @dataclass

@@ -140,7 +140,7 @@ def check_other_processes(method: type[Any], name: str) -> None:
     right = "draw from rng alone, and sort what you take from a set: its order differs between processes"
     for answer in there:
         changed = compared(here, answer)
-        require(not changed, f"two processes with one seed differ in {changed}; {right}")
+        require(not changed, f"two processes with one seed differ in {changed}", right)
 
 
 def _named_output(name: str) -> Any:
@@ -259,8 +259,8 @@ def _parameters(method: type[Parametrized]) -> None:
     require(method(**parameters) == instance, "the constructor does not restore get_params()")
     require(instance.clone().set_params(**parameters) == instance, "set_params(get_params()) changes something")
     for name, value in parameters.items():
-        stored = f"store parameter {name} as self.{name}, as it was given{constructor_at(method)}"
-        require(getattr(instance, name) is value, stored)
+        stored = getattr(instance, name) is value
+        require(stored, f"store parameter {name} as self.{name}, as it was given", at=method.__init__)
     try:
         instance.set_params(no_such_parameter=1)
     except ValueError as error:

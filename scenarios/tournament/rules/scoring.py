@@ -140,13 +140,6 @@ class Target:
         return [share for share, named in self.keys.items() if named[name] in self.missing]
 
 
-def score(
-    tournament: Tournament, share: float, jobs: int, progress: Callable[[int, int], None] | None = None
-) -> list[Result]:
-    """Score all tables against all attackers at one share of the rows; see `score_shares`."""
-    return score_shares(tournament, (share,), jobs, progress)[share]
-
-
 def score_shares(
     tournament: Tournament,
     shares: Sequence[float],

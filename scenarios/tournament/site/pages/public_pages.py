@@ -14,7 +14,7 @@ from typing import Any
 
 from anyio import to_thread
 from markupsafe import Markup
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from leaderboard.pages.advantage_axis import Plane
 from scenarios.tournament.host.boards import SCORING_GOES_ON, built_in_legend
@@ -27,6 +27,7 @@ from scenarios.tournament.site.journal import MOST, SiteState
 from scenarios.tournament.site.pages.answers import (
     STATIC,
     answered,
+    done,
     environment,
     page,
     published_bytes,
@@ -394,7 +395,7 @@ async def log_out(visit: Visit) -> Response:
         await to_thread.run_sync(sessions.end_all, visit.user.name)
     else:
         await to_thread.run_sync(sessions.end, visit.cookie)
-    response: Response = JSONResponse({"done": "logged out"}) if visit.wants_json else RedirectResponse("/", 303)
+    response = done(visit, "logged out", "/")
     remove_cookie(response, visit.site, SESSION)
     return response
 
@@ -419,11 +420,7 @@ def device(visit: Visit) -> str:
 
 async def _entered(visit: Visit, user: User | None, token: str, then: str) -> Response:
     """Answer that starts a session, and by which the browser is known later."""
-    response: Response
-    if visit.wants_json:
-        response = JSONResponse({"done": "logged in", "home": home(user)})
-    else:
-        response = RedirectResponse(then or home(user), status_code=303)
+    response = done(visit, "logged in", then or home(user), home=home(user))
     set_cookie(response, visit.site, SESSION, token)
     if user is not None:
         devices = visit.site.accounts.devices

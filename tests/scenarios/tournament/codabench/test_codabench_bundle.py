@@ -12,7 +12,7 @@ import pytest
 import yaml
 from PIL import Image
 from run_tools import invoke
-from tournament_tools import HOUR, START, opened
+from tournament_tools import HOUR, START, opened, score
 
 from scenarios.tables.toml.json_text import json_text
 from scenarios.tournament.codabench import make_submission
@@ -20,7 +20,7 @@ from scenarios.tournament.codabench.bundle import COLUMNS, check_image, export_c
 from scenarios.tournament.codabench.scoring_program import run
 from scenarios.tournament.host.decisions import disqualify
 from scenarios.tournament.rules.folder import csv_bytes
-from scenarios.tournament.rules.scoring import score, score_shares
+from scenarios.tournament.rules.scoring import score_shares
 from scenarios.tournament.rules.standings import standings
 from scenarios.tournament.rules.submitting import submit_content
 
