@@ -19,7 +19,7 @@ import numpy as np
 from defenses.base import CodedTexts, ColumnTable, Microdata
 from defenses.base.queries import BudgetSpent, Query, labels
 from defenses.curators.answer_plan import Measurement, PartBound
-from defenses.curators.curator_session import CuratorSession
+from defenses.curators.curator import CuratorSession, SessionTerms
 from defenses.dp.account import Account, Accountant, AdvancedAccountant, ConcentratedAccountant
 from defenses.dp.composition import zcdp_epsilon
 from defenses.dp.exact import SystemGenerator
@@ -174,17 +174,6 @@ def _check_agreement(account: Account, path: Path, terms: AccountTerms) -> None:
 
 
 @dataclass(frozen=True)
-class Terms:
-    """Terms of a session of one query (`defenses.curators.curator.SessionTerms`)."""
-
-    epsilon: float
-    delta: float
-    mechanism: str
-    neighbours: str
-    queries: int = 1
-
-
-@dataclass(frozen=True)
 class Quote:
     """Price of a query before anything is spent.
 
@@ -272,7 +261,7 @@ class PaidQuery:
             f"--mechanism gaussian: needs an account with --composition concentrated, and that of {account} is "
             f"{composition_of(self.account)}",
         )
-        self._terms = Terms(
+        self._terms = SessionTerms(
             float(self.account.epsilon), float(self.account.delta), mechanism, self.account.about["neighbours"]
         )
         columns = [*self.query.subjects, *(condition.column for condition in self.query.where)]
