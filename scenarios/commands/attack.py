@@ -98,6 +98,7 @@ def attack(
     from attacks.linkage.blocks.answers_in_blocks import SearchedAnswers
     from attacks.linkage.linkage_answers import NotedAnswers
     from scenarios.tables import STANDARD, answer_table, as_csv, read_release, read_truth, refuse_existing, write_text
+    from scenarios.tables.linkage_files import stronger_attacks
     from scenarios.tables.sampled_release import drawn_rows, sampled_release, sampling_notes
 
     refuse_existing([output], inputs=[released, candidates, roles, channel, truth], force=force)
@@ -133,6 +134,7 @@ def attack(
             f"{assignment} states no confidence; that of ExpectationMaximizationLinkage in the same answers is written "
             "instead"
         )
+    notes += stronger_attacks(method, claims, answer, release, knowledge)
     several = isinstance(claims, NotedAnswers) and claims.several
     if rows > people and not several:
         assumed = "every candidate has a row" if drawn.size > people else "every drawn row stems from a candidate"

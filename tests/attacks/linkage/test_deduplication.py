@@ -51,7 +51,7 @@ def test_people_who_occur_twice_are_found_despite_typing_errors(seed):
 @pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", ["bank", "adult"])
 def test_people_who_look_alike_are_not_taken_for_one(name):
-    """Nobody occurs twice, though columns depend on each other; with independent ones nearly all of Adult is grouped."""
+    """Columns depend on each other here. If they counted as independent, nearly all of Adult would be grouped."""
     records = load(name).records
     frame = records.frame.iloc[:300].reset_index(drop=True)
     answer = found(frame, {column: records.domain(column) for column in frame})
