@@ -409,7 +409,7 @@ class FellegiSunter(Attack):
             learned = some_rows(truth.size, LEARNED, rng)
             near = likeliest_of_all(lambda some: agreements(columns, learned[some]), learned.size, candidates, rng)
             place = nearest_by(-near.log_likelihood, self.near)
-            nearest = np.take_along_axis(near.candidate, place, axis=1)
+            nearest = np.take_along_axis(near.candidate, place, axis=1).astype(np.intp)
         else:
             # A random part breaks ties.
             count = agreements(columns, learned) + rng.random((truth.size, candidates)) / 2

@@ -17,7 +17,6 @@ from attacks import (
     ExpectationMaximizationLinkage,
     FellegiSunter,
     Knowledge,
-    LearnedLinkage,
     LikelihoodAssignment,
     NearestNeighbour,
     RankedAnswers,
@@ -203,7 +202,6 @@ WITHOUT_CHANNEL = (
     AssignmentLinkage,
     ExpectationMaximizationLinkage,
     FellegiSunter,
-    LearnedLinkage,
     NearestNeighbour,
     SweeneyJoin,
 )
@@ -225,9 +223,7 @@ def stronger_attacks(
     """
     name, notes = type(attack).__name__, []
     if release.channel is not None and isinstance(attack, WITHOUT_CHANNEL):
-        notes.append(
-            f"{name} makes no use of --channel; LikelihoodAssignment does, and BlockedLinkage for large tables"
-        )
+        notes.append(f"{name} makes no use of --channel; LikelihoodAssignment and BlockedLinkage do")
     pairs = claims.targets * claims.answers
     if claims.confidence is None and pairs <= TABLE and len(answer):
         rng = np.random.default_rng(0)

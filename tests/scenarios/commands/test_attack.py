@@ -525,3 +525,33 @@ def test_what_one_table_needs_is_told_from_what_two_need(tmp_path, monkeypatch, 
     done = invoke("attack", "-r", "t.csv", *arguments)
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_a_note_names_the_attack_that_finds_more(tmp_path, monkeypatch):
+    """Two numbers were kept, and twelve columns shuffled: 80 rows."""
+    monkeypatch.chdir(tmp_path)
+    rng = generator(9, "shuffled columns")
+    people = pd.DataFrame({"x": rng.permutation(1000)[:80], "y": rng.permutation(1000)[:80]})
+    released = people.copy()
+    for number in range(12):
+        people[f"c{number}"] = rng.choice(["a", "b"], 80)
+        released[f"c{number}"] = rng.permutation(people[f"c{number}"].to_numpy())
+    people.to_csv("people.csv", index=False)
+    released.to_csv("released.csv", index=False)
+    done = invoke("attack", "NearestNeighbour", "-r", "released.csv", "-c", "people.csv", "-o", "answer.csv")
+    assert done.exit_code == 0, done.output
+    [note] = [line for line in done.stderr.splitlines() if "is expected to find" in line]
+    expected, stated = map(float, re.findall(r"([\d.]+)%", note))
+    assert expected > 90 > stated + 5
+    right = (pd.read_csv("answer.csv")["candidate_row"] == np.arange(80)).mean()
+    assert stated / 100 == pytest.approx(right, abs=0.1)
+
+
+def test_no_other_attack_is_named_where_it_finds_no_more(folder):
+    assert "is expected to find" not in attack(folder, "NearestNeighbour")[1]
+
+
+@pytest.mark.parametrize(("name", "unused"), [("NearestNeighbour", True), ("GroupLinkage", False)])
+def test_a_note_says_that_the_channel_was_not_used(folder, name, unused):
+    _, output = attack(folder, name, "--channel", folder / "copy.toml")
+    assert (f"{name} makes no use of --channel; LikelihoodAssignment" in output) == unused
