@@ -1,12 +1,14 @@
 """Simple random sampling."""
 
+from __future__ import annotations
+
 import numpy as np
 import pandas as pd
 import pytest
 from defense_tools import apply, table
 from scipy import stats
 
-from defenses import Microdata
+from defenses import Microdata, StratifiedSampling
 from defenses.perturbation.sampling import Sampling
 
 
@@ -49,3 +51,37 @@ def test_people_of_one_row_each_are_drawn_as_rows_are():
     alone = Microdata(frame, identifiers=("id",), quasi_identifiers=("x",))
     named = Microdata(frame, identifiers=("id",), quasi_identifiers=("x",), person="id")
     assert apply(Sampling(), alone).origin.tolist() == apply(Sampling(), named).origin.tolist()
+
+
+def test_every_stratum_gives_its_share():
+    records = table(town=["a"] * 50 + ["b"] * 25 + ["c"] * 3 + [None] * 12, age=np.arange(90))
+    for seed in range(20):
+        release = apply(StratifiedSampling(by="town", rate=0.3), records, seed)
+        assert release.channel.sampling_rate == 0.3
+        assert (np.diff(release.origin) > 0).all()
+        assert (release.frame["age"] == release.origin).all()
+        taken = release.frame["town"].fillna("?").value_counts().reindex(["a", "b", "c", "?"], fill_value=0)
+        assert (np.abs(taken - 0.3 * np.array([50, 25, 3, 12])) < 1).all()
+        assert len(release.frame) == 27
+    assert len(apply(StratifiedSampling(by="town", rate=1.0), records).frame) == 90
+
+
+@pytest.mark.long
+def test_everybody_is_sampled_alike():
+    records = table(town=list("aaaaaaabbc"))
+    taken = np.zeros(10)
+    for seed in range(600):
+        np.add.at(taken, apply(StratifiedSampling(by="town", rate=0.35), records, seed).origin, 1)
+    # Ten counts of a binomial variable with mean 210 and deviation 11.7; beyond 4 of these lies one in 15,000.
+    assert np.abs(taken - 210).max() < 4 * 11.7
+
+
+def test_stratified_sampling_refuses():
+    for rate in (0, -0.1, 1.1, np.nan, "1"):
+        with pytest.raises(ValueError, match="rate"):
+            StratifiedSampling(by="a", rate=rate)
+    with pytest.raises(ValueError, match="columns"):
+        StratifiedSampling(by=3)
+    with pytest.raises(ValueError, match="no released column 'z'"):
+        apply(StratifiedSampling(by="z"), table(a=[1]))
+    assert apply(StratifiedSampling(by="a"), table(a=[])).frame.empty
