@@ -259,7 +259,8 @@ class RecordsInBlocks(ABC):
         if column is None:
             return None
         # 64 bits of a name are enough: of a million names, two are equal with a probability below 1e-7.
-        names = np.concatenate([block[column].astype("S17") for block in self.pseudonyms([column], "")] or [[]])
+        blocks = (block[column].astype("S17") for block in self.pseudonyms([column], ""))
+        names = np.concatenate([np.zeros(0, "S17"), *blocks])
         _, first, numbers = np.unique(names, return_index=True, return_inverse=True)
         numbers = np.where(names == b"", numbers.size + np.arange(numbers.size), first[numbers])
         distinct, numbers = np.unique(numbers, return_inverse=True)

@@ -55,7 +55,6 @@ class Sampling(BlockwiseDefense):
         def chosen(block: Block, rng: Generator) -> Integers:
             return np.sort(rng.choice(len(block), wanted[block.number], replace=False))
 
-<<<<<<< HEAD
         return ReleasePlan((), channel, chosen)
 
     def _whole(self, units: Integers, channel: Channel, rng: Generator) -> ReleasePlan:
@@ -71,8 +70,6 @@ class Sampling(BlockwiseDefense):
     def _count(self, size: int) -> int:
         """Number of units that are sampled of so many."""
         return min(size, max(1, int(np.floor(self.rate * size + 0.5))))
-=======
-        return ReleasePlan((), Channel(sampling_rate=float(self.rate)), chosen)
 
 
 class StratifiedSampling(BlockwiseDefense):
@@ -141,4 +138,3 @@ class StratifiedSampling(BlockwiseDefense):
             return np.sort(order[place < size[strata[order]]])
 
         return ReleasePlan((), Channel(sampling_rate=float(self.rate)), chosen)
->>>>>>> main
