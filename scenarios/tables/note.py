@@ -206,6 +206,11 @@ _SAID = {
         "{names}: an empty cell counts as a value of its own, which may single somebody out. If it was suppressed, "
         'write * in its place, or add --suppressed "".',
     ),
+    "suppressed in classes": (
+        NOTE,
+        "in classes, * counts as a value of its own, and the smallest has {k} rows. If * may be any value, {any_value} "
+        "rows or more agree with each",
+    ),
     "gaps in classes": (
         NOTE,
         "{names}: what is guaranteed counts a missing value as a value of its own, so a class of one value and missing "
