@@ -62,7 +62,7 @@ def utility(
     from numpy.random import default_rng
 
     from metrics.table_utility import headline_utility, prediction_target, weighted_marginals
-    from scenarios.assessment.reporting.rank_correlations import correlation_warnings, rank_correlations
+    from scenarios.assessment.choosing.column_costs import correlation_warnings, rank_correlations
     from scenarios.assessment.reporting.release_report import association_words
     from scenarios.tables import (
         BinnedFrame,

@@ -222,7 +222,7 @@ def compared(
             BinnedFrame(table.frame, profile(table.suppressed, domains)),
             domains,
             lambda name: [cells[name]],
-            list(table.frame),
+            list(map(str, table.frame)),
             [note for note in table.notes if note.kind not in READ],
         )
         return
