@@ -39,6 +39,7 @@ from .review.notes import without_domains as without_domains
 from .review.release_notes import release_notes as release_notes
 from .review.reviewed_table import unique_text_columns as unique_text_columns
 from .review.rows_of_people import RowsOfPeople as RowsOfPeople
+from .review.rows_of_people import number_of_people as number_of_people
 from .review.rows_of_people import rows_of_each as rows_of_each
 from .risk import RiskReport as RiskReport
 from .risk import risk_notes as risk_notes
