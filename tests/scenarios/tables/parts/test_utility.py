@@ -147,6 +147,14 @@ def test_a_column_that_is_lacking_counts_as_suppressed_and_a_second_figure_leave
     assert fewer["utility"] < 1
 
 
+def test_a_sensitive_column_that_is_lacking_is_predicted_from_nothing(tables):
+    people(900, 1).drop(columns=["name", "illness"]).to_csv(tables / "fewer.csv", index=False)
+    files = [tables / "people.csv", tables / "fewer.csv", "--roles", tables / "roles.toml"]
+    figures, _ = utility(*files, "--held-out", tables / "others.csv")
+    assert figures["utility_of_released_columns"] == 1.0
+    assert figures["utility"] < 1
+
+
 def test_a_declared_weight_gives_weighted_marginals(tables):
     table = people(900, 1).drop(columns="name").assign(size=np.random.default_rng(1).choice([1.5, 4.0, 9.0], 900))
     table.to_csv(tables / "survey.csv", index=False)
