@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -242,7 +243,7 @@ class ExpectationMaximizationLinkage(Linkage):
         models = ColumnModels(columns)
         end = fitted(models, distance_posterior(release, knowledge, self.sharpness), self.iterations)
         evidence, information = significant(models, end.evidence)
-        groups = equivalence_classes(release.frame, [column.name for column in columns])
+        groups = partial(equivalence_classes, release.frame, [column.name for column in columns])
         several = several_rows(by_row(evidence), None, evidence.shape[1], groups)
         if several:
             evidence, information = significant(models, refitted_by_row(models, end, self.iterations).evidence)

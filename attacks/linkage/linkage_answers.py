@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -166,7 +167,9 @@ MOST_LOSS, MOST_LOSS_OF_EQUALS = 0.3, 6.0
 LEAST_REST = 1e-12
 
 
-def several_rows(posterior: Floats, candidate: Integers32 | Integers | None, candidates: int, groups: Integers) -> bool:
+def several_rows(
+    posterior: Floats, candidate: Integers32 | Integers | None, candidates: int, groups: Callable[[], Integers]
+) -> bool:
     """Whether some candidates have several rows, by marginal likelihood against one-to-one matchings.
 
     With every row's candidate drawn by itself, the ratio of the two marginal likelihoods is the posterior probability
@@ -182,8 +185,8 @@ def several_rows(posterior: Floats, candidate: Integers32 | Integers | None, can
         Candidates of the posterior's entries, if these are not all candidates.
     candidates : int
         Number of all candidates.
-    groups : ndarray of int, shape (rows,)
-        Equal rows have equal numbers.
+    groups : callable
+        Gives a number to each row, equal for equal rows, shape (rows,). Called where the answer depends on it.
 
     References
     ----------
@@ -201,8 +204,8 @@ def several_rows(posterior: Floats, candidate: Integers32 | Integers | None, can
             np.bincount(candidate.ravel(), weights=table.ravel(), minlength=candidates) for table in (log_rest, odds)
         )
     prior = candidates * (rows * np.log1p(-chance) + np.log1p(rows * chance / (1 - chance)))
-    most = MOST_LOSS * rows + MOST_LOSS_OF_EQUALS * (rows - np.unique(groups).size) + 1
-    return bool(prior - (lone + np.log1p(alone)).sum() > most)
+    loss, most = prior - (lone + np.log1p(alone)).sum(), MOST_LOSS * rows + 1
+    return bool(loss > most and loss > most + MOST_LOSS_OF_EQUALS * (rows - np.unique(groups()).size))
 
 
 def by_row(log_likelihood: Floats) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -230,9 +231,7 @@ def answers_in_blocks(
     asked, near, notes = _near_in_blocks(columns, learned, pairs, rng)
     if release.channel is not None:
         near = under_channel(near, release, knowledge, np.arange(rows) if asked is None else asked)
-    groups = equivalence_classes(release.frame, names)
-    if asked is not None:
-        groups = groups[asked]
+    groups = partial(equivalence_classes, release.frame if asked is None else release.frame.iloc[asked], names)
     posterior = posterior_by_row(near, candidates)
     several = several_rows(posterior[0], near.candidate, candidates, groups)
     assigned = None

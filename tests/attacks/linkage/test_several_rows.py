@@ -33,14 +33,14 @@ def sharp(candidates, of_row):
 def test_sure_rows_of_one_candidate_show_that_it_has_several(of_row, several):
     posterior = sharp(4, of_row)
     groups = np.arange(len(of_row))
-    assert several_rows(posterior, None, 4, groups) == several
+    assert several_rows(posterior, None, 4, lambda: groups) == several
     first = np.argsort(-posterior, axis=1)[:, :2]
     some = np.take_along_axis(posterior, first, axis=1)
-    assert several_rows(some, first, 4, groups) == several
+    assert several_rows(some, first, 4, lambda: groups) == several
 
 
 def test_equal_rows_of_a_copy_show_several_rows():
-    assert several_rows(sharp(4, [0, 0, 1, 2]), None, 4, np.array([0, 0, 1, 2]))
+    assert several_rows(sharp(4, [0, 0, 1, 2]), None, 4, lambda: np.array([0, 0, 1, 2]))
 
 
 @pytest.mark.parametrize("size", [2, 5, 20])
@@ -48,12 +48,12 @@ def test_equal_rows_that_fill_the_candidates_of_their_group_are_no_sign_of_sever
     # As in a k-anonymous release: ten groups, whose rows may be any of the group's candidates.
     groups = np.repeat(np.arange(10), size)
     posterior = np.where(groups[:, None] == groups, 1 / size, 0.0)
-    assert not several_rows(posterior, None, groups.size, groups)
+    assert not several_rows(posterior, None, groups.size, lambda: groups)
 
 
 def test_rows_that_say_nothing_are_no_sign_of_several():
-    assert not several_rows(np.full((300, 100), 0.01), None, 100, np.arange(300))
-    assert not several_rows(np.ones((5, 1)), None, 1, np.zeros(5, dtype=int))
+    assert not several_rows(np.full((300, 100), 0.01), None, 100, lambda: np.arange(300))
+    assert not several_rows(np.ones((5, 1)), None, 1, lambda: np.zeros(5, dtype=int))
 
 
 def with_typing_errors(rows, count, error, seed, *, copies=True):
