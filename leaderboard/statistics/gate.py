@@ -265,8 +265,9 @@ def gate_checks(results: Sequence[Result], bounds: GateBounds) -> list[GateCheck
 
 def unmeasured_goals(results: Sequence[Result], bounds: GateBounds) -> list[str]:
     """Goals with a bound that no attack among the results pursued with enough trials to be judged."""
-    measured = {goal for setting in exposures(results) for goal in setting.goals}
-    return [goal for goal in bounds.max_advantage if goal is not None and goal not in measured]
+    bounded = [goal for goal in bounds.max_advantage if goal is not None]
+    measured = {goal for setting in exposures(results) for goal in setting.goals} if bounded else set()
+    return [goal for goal in bounded if goal not in measured]
 
 
 def _utility(row: Row, bound: float) -> tuple[str, bool, str]:

@@ -163,7 +163,7 @@ def board_page(
         lb.matrix(results),
         about,
         one_liners(names),
-        kinds=defense_kinds(),
+        kinds=defense_kinds(names),
         exposures=settings,
         summary=lb.summary_tables(results, settings) if lb.needs_summary(results) else None,
         guarantees=guarantees,

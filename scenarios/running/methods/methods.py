@@ -8,7 +8,7 @@ import inspect
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -115,16 +115,18 @@ PARTS = {"defenses": ("defenses", "defenses.federated")}
 """Packages that export the parts of which a method may be composed (such as a noise, a clipping, a model)."""
 
 
-def exported(package: str) -> dict[str, type[Method]]:
+def exported(package: str, names: Container[str] | None = None) -> dict[str, type[Method]]:
     """Concrete methods that a package exports, by class name.
 
     Parameters
     ----------
     package : {"defenses", "attacks", "scenarios", "questions", "experiments"}
         Where to look; games, questions and experiments are exported by the package of scenarios.
+    names : container of str, optional
+        Only these classes, so that no other module is imported; all by default.
     """
     module = importlib.import_module(CONTRACTS[package][0])
-    exports = {name: getattr(module, name) for name in module.__all__}
+    exports = {name: getattr(module, name) for name in module.__all__ if names is None or name in names}
     return {name: value for name, value in sorted(exports.items()) if _is_method(value, package)}
 
 
@@ -446,21 +448,21 @@ PACKAGES = ("defenses", "attacks", "scenarios", "experiments")
 GROUND = ("metrics.columns.cells", "metrics.columns.domains", "metrics.estimate")
 
 
-def one_liners(names: Iterable[str]) -> dict[str, str]:
+def one_liners(names: Collection[str]) -> dict[str, str]:
     """First docstring line of each exported method among the names; other names are left out."""
-    methods = {name: cls for package in PACKAGES for name, cls in exported(package).items()}
-    return {name: summary(methods[name]) for name in sorted(names) if name in methods}
+    methods = {name: cls for package in PACKAGES for name, cls in exported(package, names).items()}
+    return {name: summary(methods[name]) for name in sorted(methods)}
 
 
-def defense_kinds() -> dict[str, str]:
-    """Folder of each exported defense: ``recoding``, ``grouping``, ``perturbation``, ``pram``, ``synthetic``, ``ldp``.
+def defense_kinds(names: Collection[str]) -> dict[str, str]:
+    """Folder of each exported defense among the names, such as ``recoding``, ``grouping``, ``pram`` or ``ldp``.
 
     Examples
     --------
-    >>> defense_kinds()["Mondrian"]
-    'grouping'
+    >>> defense_kinds(["Mondrian"])
+    {'Mondrian': 'grouping'}
     """
-    return {name: cls.__module__.split(".")[1] for name, cls in exported("defenses").items()}
+    return {name: cls.__module__.split(".")[1] for name, cls in exported("defenses", names).items()}
 
 
 def summary(thing: object) -> str:
