@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.base import Attack, Decisions, Knowledge, NotApplicable, given
+from attacks.statistics.disclosure_by_queries import ask, even_share
 from attacks.statistics.learned_event import learn_event
-from attacks.statistics.query_budget import ask, even_share
 from defenses.base.queries import Query, QuerySession
 from metrics.columns import Floats, NumericDomain, check_integer
 

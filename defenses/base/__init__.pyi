@@ -15,8 +15,8 @@ from .blocks import recoded_step as recoded_step
 from .blocks import stored_cells as stored_cells
 from .blocks import unchanged_cells as unchanged_cells
 from .blocks import unchanged_step as unchanged_step
-from .blockwise_defense import BlockwiseDefense as BlockwiseDefense
-from .blockwise_defense import RecordsInMemory as RecordsInMemory
+from .defense import BlockwiseDefense as BlockwiseDefense
+from .defense import RecordsInMemory as RecordsInMemory
 from .channel import Channel as Channel
 from .counted_table import ClassCells as ClassCells
 from .counted_table import CountedDefense as CountedDefense

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 
-from attacks.reports.reported_value import ValueGuess
+from attacks.reports.inference_from_reports import ValueGuess
 from defenses import Microdata, project_to_simplex
 from defenses.ldp.best import best_protocol
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON, FrequencyOracle

@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from attacks.statistics.learned_event import learn_event
 from defenses.base import Parametrized
-from defenses.federated.accounting import gaussian_epsilon
+from defenses.federated.noise import gaussian_epsilon
 from metrics.columns import Booleans, Floats, check_integer, check_real, refuse
 from metrics.empirical_epsilon import gaussian_shift_bound, one_run_epsilon
 

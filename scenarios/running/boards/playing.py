@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from defenses.base import Guarantee
 from leaderboard import Result, StatedGuarantee, Store, record_run, stored_guarantees
+from leaderboard.results.setting_names import reword
 from leaderboard.results.version import version
-from leaderboard.results.wording import reword
 from metrics.columns import refuse_any
 from scenarios.running.methods import check_loaded, versions
 from scenarios.running.plan import NamedMethod, Plan, read_plans

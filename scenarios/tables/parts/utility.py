@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, hstack, vstack
 
 from defenses.base import blocks as sizes
 from metrics.columns import Domain, Integers, read_cells
-from metrics.information_loss import certainty_penalties
+from metrics.generalization import certainty_penalties
 from metrics.profile import CodedProfile, CountedProfile, DenseProfile, original_profile, profile
 from metrics.table_utility import TableUtility
 from scenarios.tables.finished_table import read_finished

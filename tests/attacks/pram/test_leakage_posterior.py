@@ -9,7 +9,7 @@ from pk_tools import played
 from scipy.stats import binom
 
 from attacks import LeakagePosterior
-from attacks.pram.best_posterior import most_informative_pair
+from attacks.pram.posteriors import most_informative_pair
 from defenses import RetentionReplacement
 from defenses.pram import optimal_retention, transition_matrix
 

@@ -1,7 +1,7 @@
 """Attacks that were skipped are named below a board, with the reason."""
 
 from leaderboard import Result, matrix
-from leaderboard.pages.baseline_tables import TITLE, skip_tables, skips_to_markdown, skips_to_terminal
+from leaderboard.pages.comparison_tables import TITLE, skip_tables, skips_to_markdown, skips_to_terminal
 from metrics import Score
 from scenarios.running.boards.board_result import board_page
 

@@ -22,9 +22,8 @@ from run_tools import COMMAND, environment, fork_or_start
 
 import defenses
 from defenses.base.blocks import BlockColumn, ReleasePlan
-from defenses.base.blockwise_defense import BlockwiseDefense
 from defenses.base.channel import Channel
-from defenses.base.defense import Needs
+from defenses.base.defense import BlockwiseDefense, Needs
 from defenses.recoding.pseudonymization import is_pseudonym
 from scenarios.commands.cli import cli
 from scenarios.running.methods.methods import exported
