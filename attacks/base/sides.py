@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,7 @@ from metrics.columns import (
     numbers_of,
     read_cells,
     require,
+    scattered,
 )
 
 # Transition matrix of a column that a release discloses, and released cells as its categories.
@@ -173,6 +174,21 @@ class SharedColumn:
         See `gower_distance`.
         """
         return _kept(self._tables, "distance", lambda: _column_distance(self))
+
+    def of_rows(self, rows: Integers) -> SharedColumn:
+        """Return the column with these released rows only, in this order, and the distinct cells that they hold."""
+        cells = self.cells
+        used, codes = np.unique(cells.codes[rows], return_inverse=True)
+        kept: dict[str, Any] = {name: getattr(cells, name)[used] for name in ("suppressed", "missing", "or_missing")}
+        if isinstance(cells, NumericCells):
+            position = scattered(np.arange(used.size), used, cells.missing.size)
+            segments = position[cells.owner] >= 0
+            kept |= {name: getattr(cells, name)[segments] for name in ("low", "high", "closed")}
+            kept["owner"] = position[cells.owner[segments]]
+        else:
+            kept["member"] = cast(CategoricalCells, cells).member[used]
+        errors = None if self.errors is None else self.errors.among(used)
+        return replace(self, cells=replace(cells, codes=codes, **kept), errors=errors)
 
 
 @dataclass(frozen=True)
@@ -327,8 +343,8 @@ def with_text_errors(columns: list[SharedColumn]) -> list[SharedColumn]:
         return columns
 
     def distance(number: int, rows: Integers) -> Floats:
-        own = columns[number]
-        return np.asarray(gathered(own.distance(), own.cells.codes[rows], own.codes))
+        some = columns[number].of_rows(rows)
+        return np.asarray(some.expand(some.distance()))
 
     errors = text_errors(texts, distance)
     return [replace(column, errors=found) for column, found in zip(columns, errors, strict=True)]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attacks.base.text_similarity import LEVELS, SPELLING, TextComparison, TextPairs, evenly
-from metrics.columns import Array, Booleans, Floats, Integers
+from metrics.columns import Array, Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -58,28 +58,30 @@ class TextErrors:
         table[self.pairs.cell, self.pairs.value] = self.pairs.level
         return table
 
-    def rarity(self, equal: Booleans, count: Integers) -> Floats:
-        """Log-ratio of the mean share of candidates at a pair's level, equality included, to their share for its cell.
+    def rarity(self, equal: Floats, count: Integers) -> tuple[Floats, Floats]:
+        """Log-ratio of the mean share of candidates at a level of agreement to their share for one cell.
 
         Parameters
         ----------
-        equal : ndarray of bool, shape (cells, values)
-            Which cells equal which values.
+        equal : ndarray of float, shape (cells,)
+            Share of candidates that equal each cell.
         count : ndarray of int, shape (cells,)
             Number of released rows with each cell.
+
+        Returns
+        -------
+        tuple of two ndarray of float
+            Of the candidates that equal a cell, shape (cells,), and of nearly equal pairs, shape (pairs,).
 
         References
         ----------
         Winkler (1989), Frequency-based matching in Fellegi-Sunter model of record linkage.
         """
-        table = np.zeros(equal.shape)
-        levels = self.levels(equal.shape)
-        for those in (equal, *(levels == level for level in np.unique(self.pairs.level))):
-            share = those @ self.share
-            mean = (share * count).sum() / max(1, count.sum())
-            rare = np.log(np.maximum(mean, 1e-12) / np.maximum(share, 1e-12))
-            table += those * rare[:, None]
-        return table
+        rows = max(1, count.sum())
+        level, share = self.pairs.level, self.share[self.pairs.value]
+        means = np.bincount(level, weights=share * count[self.pairs.cell], minlength=LEVELS) / rows
+        mean = (equal * count).sum() / rows
+        return _log_ratio(mean, equal), _log_ratio(means[level], self.mass)
 
     def distance(self, shape: tuple[int, int]) -> Floats:
         """Distance of each distinct cell to each distinct value, shape (cells, values), 1 where they are different.
@@ -107,6 +109,11 @@ class TextErrors:
         place = np.repeat(np.arange(cells.size), high - low)
         return place, np.arange(place.size) + np.repeat(high - np.cumsum(high - low), high - low)
 
+    def among(self, cells: Integers) -> TextErrors:
+        """Return what is known of some distinct cells, which are numbered anew; ascending."""
+        place, pair = self.of_cells(cells)
+        return replace(self, pairs=self.pairs.where(pair)._replace(cell=place))
+
     def ratio_table(self, cells: Integers) -> Floats:
         """`ratio` of some cells and all values, shape (cells, values); 0 where they are equal or different."""
         table = np.zeros((cells.size, self.share.size))
@@ -131,6 +138,10 @@ class TextSides:
     values: Sequence[str]
     cell_codes: Integers
     value_codes: Integers
+
+
+def _log_ratio(mean: Floats, share: Floats) -> Floats:
+    return np.asarray(np.log(np.maximum(mean, 1e-12) / np.maximum(share, 1e-12)))
 
 
 # Released rows whose nearest candidates show whether a column has typing errors, and the largest number of pairs.

@@ -68,8 +68,8 @@ class TextPairs(NamedTuple):
     similarity: Singles
     level: NDArray[np.int8]
 
-    def where(self, those: Booleans) -> TextPairs:
-        """Return some of the pairs."""
+    def where(self, those: Booleans | Integers) -> TextPairs:
+        """Return some of the pairs: those that a mask marks, or at these positions."""
         return TextPairs(self.cell[those], self.value[those], self.similarity[those], self.level[those])
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from playing_tools import replay
 
 from leaderboard.results.store import result_of
-from scenarios.running.boards.playing import provenance
-from scenarios.running.boards.standing_board import RECORD, RESULT_COLUMNS, RESULTS, read_results, replay
+from scenarios.running.boards.standing_board import RECORD, RESULT_COLUMNS, RESULTS, read_results
 from scenarios.running.plan import read_plans
-from scenarios.running.runner import guarantees
+from scenarios.running.runner import guarantees, provenance
 from scenarios.running.units import Catalogue
 
 BOARD = Path(__file__).parents[2] / "docs" / "board"

@@ -98,7 +98,12 @@ def open_account(path: Path | None, terms: AccountTerms, content: bytes, table: 
         account = Account.restore(path)
         _check_table(account, path, content, table)
         _check_agreement(account, path, terms)
-        _check_protected(account, path, person)
+        # Queries about rows, or about others, are not paid from an account that protects people.
+        protected = account.about.get("person", "")
+        refuse(
+            protected not in ("", person),
+            f"--account: {path} protects the people of column {protected!r}; name it as `person` in the roles file",
+        )
         return account
     if terms.epsilon is None:
         raise ValueError(f"--account: there is no account {path}; --budget EPSILON opens it")
@@ -166,15 +171,6 @@ def _check_agreement(account: Account, path: Path, terms: AccountTerms) -> None:
             wanted is not None and wanted != opened_with,
             f"{option}: {path} was opened with {opened_with}, which stays; got {wanted}",
         )
-
-
-def _check_protected(account: Account, path: Path, person: str) -> None:
-    """Refuse a query about rows, or about others, paid from an account that protects people."""
-    protected = account.about.get("person", "")
-    refuse(
-        protected not in ("", person),
-        f"--account: {path} protects the people of column {protected!r}; name it as `person` in the roles file",
-    )
 
 
 @dataclass(frozen=True)

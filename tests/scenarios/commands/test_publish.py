@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
+from playing_tools import replay
 
 from scenarios.commands.cli import cli
-from scenarios.running.boards.standing_board import RECORD, RESULTS, read_results, replay, stale, write_results
+from scenarios.running.boards.standing_board import RECORD, RESULTS, read_results, stale, write_results
 from scenarios.running.plan import read_plan
 from scenarios.running.units import Catalogue
 
