@@ -299,7 +299,7 @@ def overview_section(columns: Sequence[ColumnResult], plays: int) -> Section:
         "Error against theory",
         (
             "Each person randomizes their own value before sending it; the server sees only the reports. A protocol is "
-            "as accurate as it promises if its mean squared error equals the variance that its formula states, a ratio "
+            "as accurate as stated if its mean squared error equals the variance that its formula states, a ratio "
             "of 1.",
         ),
         (

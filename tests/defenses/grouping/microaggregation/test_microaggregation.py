@@ -57,7 +57,7 @@ def test_records_release_their_group_in_place() -> None:
 TABLES = given(st.integers(2, 50), st.integers(1, 8), st.integers(0, 10**6))
 
 
-def check_promise_holds_with_missing_values_and_ties(n: int, k: int, seed: int) -> None:
+def check_guarantee_holds_with_missing_values_and_ties(n: int, k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     k = min(k, n)
     table = pd.DataFrame(
@@ -83,15 +83,15 @@ def check_promise_holds_with_missing_values_and_ties(n: int, k: int, seed: int) 
 @pytest.mark.thorough
 @settings(max_examples=30, deadline=None)
 @TABLES
-def test_promise_holds_with_missing_values_and_ties(n: int, k: int, seed: int) -> None:
-    check_promise_holds_with_missing_values_and_ties(n, k, seed)
+def test_guarantee_holds_with_missing_values_and_ties(n: int, k: int, seed: int) -> None:
+    check_guarantee_holds_with_missing_values_and_ties(n, k, seed)
 
 
 @pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @TABLES
-def test_promise_holds_with_missing_values_and_ties_in_many_tables(n: int, k: int, seed: int) -> None:
-    check_promise_holds_with_missing_values_and_ties(n, k, seed)
+def test_guarantee_holds_with_missing_values_and_ties_in_many_tables(n: int, k: int, seed: int) -> None:
+    check_guarantee_holds_with_missing_values_and_ties(n, k, seed)
 
 
 def test_missing_numbers_keep_together() -> None:
@@ -110,7 +110,7 @@ def test_without_quasi_identifiers_nothing_changes() -> None:
     pd.testing.assert_frame_equal(Microaggregation(k=2).apply(Microdata(table), np.random.default_rng(0)).frame, table)
 
 
-def test_chosen_columns_limit_the_promise() -> None:
+def test_chosen_columns_limit_the_guarantee() -> None:
     records = Microdata(pd.DataFrame({"a": [1, 2], "b": [3, 4]}), quasi_identifiers=("a", "b"))
     assert Microaggregation(k=2, columns=["a"]).guarantee(records).k is None
     assert Microaggregation(k=2, columns=["b", "a"]).guarantee(records).k == 2
@@ -135,7 +135,7 @@ def test_refuses() -> None:
 @pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("variant", MULTIVARIATE)
 @pytest.mark.parametrize("representative", ["mean", "median", "mode"])
-def test_every_variant_keeps_its_promise(variant: type[Microaggregation], representative: str) -> None:
+def test_every_variant_keeps_its_guarantee(variant: type[Microaggregation], representative: str) -> None:
     for number in range(6):
         rng = generator(number, "variants")
         records = people(40 + 40 * number, rng, missing=number % 2 == 0, constant=number == 3)

@@ -131,7 +131,7 @@ def _umask():
 
 
 @pytest.mark.thorough
-def test_notes_and_promise_are_those_in_memory(folder):
+def test_notes_and_guarantee_are_those_in_memory(folder):
     arguments = ("RetentionReplacement", "-p", "epsilon=2", "people.csv", "-o", "out.csv", "--force")
     assert call(*arguments).stderr == call(*arguments, "--memory", "1GB").stderr
 

@@ -14,7 +14,7 @@ ROWS = 50
 """Number of records with which defenses are probed; guarantees depend on domains, not on further records."""
 
 
-def blocked_promises(records: Microdata, most: int | None = None) -> list[str]:
+def blocked_guarantees(records: Microdata, most: int | None = None) -> list[str]:
     """Notes on columns that keep exported defenses from their guarantee of epsilon, one for each group of columns.
 
     The guarantee of each defense is compared between two tables. In the first all domains are declared and no value is
@@ -36,7 +36,7 @@ def blocked_promises(records: Microdata, most: int | None = None) -> list[str]:
     ):
         groups: dict[tuple[str, ...], list[str]] = {}
         for name, probed in columns:
-            blocked = tuple(title for title, defense in claimants if not _promises(defense, probed))
+            blocked = tuple(title for title, defense in claimants if not _guarantees(defense, probed))
             groups.setdefault(blocked, []).append(name)
         notes += [words.format(", ".join(names), _list(blocked, most)) for blocked, names in groups.items() if blocked]
     inferred = records.not_public(records.released_columns)
@@ -77,7 +77,7 @@ def _claimants(records: Microdata) -> list[tuple[str, Defense]]:
     return [
         (name, defense)
         for name, defense in examples.items()
-        if isinstance(defense, Defense) and _promises(defense, ideal)
+        if isinstance(defense, Defense) and _guarantees(defense, ideal)
     ]
 
 
@@ -89,7 +89,7 @@ def _example(method: type[Parametrized]) -> Parametrized | None:
         return None
 
 
-def _promises(defense: Defense, records: Microdata) -> bool:
+def _guarantees(defense: Defense, records: Microdata) -> bool:
     try:
         return defense.guarantee(records).epsilon is not None
     except ValueError:
