@@ -46,11 +46,11 @@ from .membership.synthesis_likelihood_ratio import SynthesisLikelihoodRatio as S
 # attributes
 from .attributes.learned_inference import BayesInference as BayesInference
 from .attributes.learned_inference import ClassifierInference as ClassifierInference
-from .attributes.columnwise_reconstruction import ColumnwiseReconstruction as ColumnwiseReconstruction
+from .attributes.reconstruction_of_columns import ColumnwiseReconstruction as ColumnwiseReconstruction
 from .attributes.majority_in_class import CompositionAttack as CompositionAttack
 from .attributes.learned_inference import DeFinetti as DeFinetti
 from .attributes.minimal_generalization import Downcoding as Downcoding
-from .attributes.factor_graph_reconstruction import FactorGraphReconstruction as FactorGraphReconstruction
+from .attributes.reconstruction_of_columns import FactorGraphReconstruction as FactorGraphReconstruction
 from .attributes.majority_in_class import Homogeneity as Homogeneity
 from .attributes.majority_in_class import MajorityInClass as MajorityInClass
 from .attributes.minimal_generalization import Minimality as Minimality

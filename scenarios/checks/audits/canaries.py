@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from attacks.membership.model_confidence import classifier
 from attacks.statistics.disclosure_by_queries import ask, even_share
-from attacks.statistics.learned_event import OutputScore, learn_event
+from attacks.statistics.distinguishing import OutputScore, learn_event
 from defenses import (
     Defense,
     GraphCurator,

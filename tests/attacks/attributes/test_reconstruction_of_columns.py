@@ -3,28 +3,108 @@
 import numpy as np
 import pandas as pd
 import pytest
+from illness_tools import TWELVE, people
 from numpy.testing import assert_allclose
 from playing_tools import scored
 
-from attacks import ColumnwiseReconstruction, FactorGraphReconstruction, Knowledge, NotApplicable
-from attacks.attributes import factor_graph_reconstruction
-from attacks.attributes.factor_graph_reconstruction import _forests, association_factors, outstanding_rows
+from attacks import (
+    ClassifierInference,
+    ColumnwiseReconstruction,
+    DistanceToClosestRecord,
+    FactorGraphReconstruction,
+    Homogeneity,
+    Knowledge,
+    MajorityInClass,
+    NotApplicable,
+)
+from attacks.attributes import reconstruction_of_columns
 from attacks.attributes.hidden_columns import MOST_VALUES, hidden_columns
+from attacks.attributes.reconstruction_of_columns import _forests, association_factors, drawn_claims, outstanding_rows
 from defenses import Constant, GaussianCopula, Identity, IndependentMarginals, Microdata, MicrodataRelease, Mondrian
 from defenses.base.defense import MicrodataDefense
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import ReconstructionQuestion, SharedPeople, load
 from scenarios.tables.seeds import generator
 
-CITIES = ("Nara", "Uji", "Ōsaka")
 TABLE = pd.DataFrame(
+    {"age": [20, 20, 40, 40], "job": ["nurse", "nurse", "judge", "cook"], "illness": ["flu", "cold", "cold", "cold"]}
+)
+PEOPLE = Microdata(
+    TABLE,
+    quasi_identifiers=("age", "job"),
+    sensitive=("illness",),
+    domains={name: CategoricalDomain(tuple(sorted(TABLE[name].unique()))) for name in ("job", "illness")},
+)
+RELEASE = MicrodataRelease(TABLE, np.full(4, -1))
+
+
+def claims(attack, ages=(20, 40, 41), release=RELEASE):
+    return attack.run(release, Knowledge(pd.DataFrame({"age": ages}), PEOPLE), generator(0))
+
+
+def test_every_hidden_column_is_inferred_by_itself():
+    result = claims(ColumnwiseReconstruction(attack=MajorityInClass()))
+    assert list(result.values) == ["job", "illness"]
+    assert result.values["job"].tolist()[0] == "nurse"
+    assert set(result.values["job"].tolist()[1:]) <= {"judge", "cook"}
+    assert result.values["illness"].tolist()[1:] == ["cold", "cold"]
+    # Certain of the nurse, one of two for the illness; then the reverse.
+    assert_allclose(result.confidence, [0.75, 0.75, 0.75])
+
+
+def test_a_column_without_claims_stays_empty():
+    result = claims(ColumnwiseReconstruction(attack=Homogeneity()))
+    assert result.values["job"].isna().tolist() == [False, True, True]
+    assert result.values["illness"].isna().tolist()[:2] == [True, False]
+    assert_allclose(result.confidence[:2], 0.5)
+
+
+def test_values_are_drawn_by_their_shares():
+    person, share = np.array([1, 0, 1, 1]), np.array([0.25, 1.0, 0.25, 0.25])
+    uniform = np.array([0.999, 0.3, 0.9])
+    assert drawn_claims(person, share, uniform).tolist() == [1, 2, -1]
+    assert drawn_claims(person, share, np.array([0.0, 0.8, 0.0])).tolist() == [1, -1, -1]
+    numbers = (np.arange(1000) + 0.5) / 1000
+    many = drawn_claims(np.repeat(np.arange(1000), 3), np.tile([0.2, 0.5, 0.1], 1000), numbers)
+    counts = np.bincount(np.where(many < 0, 3, many % 3), minlength=4)
+    assert counts.tolist() == [200, 500, 100, 200]
+    assert drawn_claims(person[:0], share[:0], uniform).tolist() == [-1, -1, -1]
+
+
+def test_a_release_without_hidden_column_is_not_applicable():
+    release = MicrodataRelease(TABLE[["age"]], np.full(4, -1))
+    with pytest.raises(NotApplicable, match="no hidden column"):
+        claims(ColumnwiseReconstruction(), release=release)
+    suppressed = MicrodataRelease(TABLE.assign(job=None, illness=None), np.full(4, -1))
+    with pytest.raises(NotApplicable, match="has no value"):
+        claims(ColumnwiseReconstruction(attack=ClassifierInference()), release=suppressed)
+
+
+@pytest.mark.parametrize("attack", [DistanceToClosestRecord(), "NearestRowInference", MajorityInClass])
+def test_only_attacks_on_a_sensitive_value_fit(attack):
+    with pytest.raises(ValueError, match="attack must be an attack on the sensitive value"):
+        ColumnwiseReconstruction(attack=attack)
+
+
+def test_numbers_are_claimed_by_their_bin():
+    records = people(TWELVE.frame["age"], TWELVE.frame["illness"])
+    knowledge = Knowledge(records.frame[["illness"]].iloc[[0]], records)
+    result = ColumnwiseReconstruction(attack=MajorityInClass()).run(
+        MicrodataRelease(records.frame, np.full(12, -1)), knowledge, generator(0)
+    )
+    # Four of the six with the flu are in their twenties.
+    assert result.values["age"].tolist() == [20]
+
+
+CITIES = ("Nara", "Uji", "Ōsaka")
+TABLE_FACTOR_GRAPH_RECONSTRUCTION = pd.DataFrame(
     {
         "age": [20, 30, 40, 50],
         "income": ["[0,10)", "5", "{12|20}", "*"],
         "city": ["Nara", "{Nara|Uji}", "*", None],
     }
 )
-PEOPLE = Microdata(
+PEOPLE_FACTOR_GRAPH_RECONSTRUCTION = Microdata(
     pd.DataFrame({"age": [25], "income": [3], "city": ["Uji"]}),
     quasi_identifiers=("age", "income"),
     sensitive=("city",),
@@ -34,7 +114,7 @@ PEOPLE = Microdata(
         "city": CategoricalDomain(CITIES),
     },
 )
-KNOWLEDGE = Knowledge(pd.DataFrame({"age": [20, 30, 40, 50]}), PEOPLE)
+KNOWLEDGE = Knowledge(pd.DataFrame({"age": [20, 30, 40, 50]}), PEOPLE_FACTOR_GRAPH_RECONSTRUCTION)
 
 
 def release_of(frame):
@@ -42,7 +122,7 @@ def release_of(frame):
 
 
 def test_hidden_cells_of_every_kind_are_shares_of_values():
-    income, city = hidden_columns(release_of(TABLE), KNOWLEDGE)
+    income, city = hidden_columns(release_of(TABLE_FACTOR_GRAPH_RECONSTRUCTION), KNOWLEDGE)
     assert (income.name, city.name) == ("income", "city")
     assert_allclose(income.mass, [[1, 0, 0, 0], [1, 0, 0, 0], [0, 0.5, 0.5, 0], np.array([10, 10, 10, 11]) / 41])
     assert_allclose(city.mass, [[1, 0, 0], [0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3], [0, 0, 0]])
@@ -63,7 +143,7 @@ def test_only_values_of_the_release_are_claimed_and_the_frequent_ones_of_many():
 
 
 def test_rows_that_cover_a_target_give_its_values():
-    claims = FactorGraphReconstruction().run(release_of(TABLE), KNOWLEDGE, generator(0))
+    claims = FactorGraphReconstruction().run(release_of(TABLE_FACTOR_GRAPH_RECONSTRUCTION), KNOWLEDGE, generator(0))
     assert claims.values["income"].tolist()[:2] == [0, 0]
     assert claims.values["city"].tolist()[:1] == ["Nara"]
     assert claims.confidence.shape == (4,)
@@ -80,14 +160,14 @@ def test_a_row_weighs_by_how_far_it_stands_out():
 def test_targets_are_compared_in_blocks(monkeypatch):
     distance = generator(0).random((5, 23)).round(1)
     whole = outstanding_rows(distance)
-    monkeypatch.setattr(factor_graph_reconstruction, "BLOCK", 10)
+    monkeypatch.setattr(reconstruction_of_columns, "BLOCK", 10)
     blocks = outstanding_rows(distance)
     assert (whole[0] != blocks[0]).nnz == 0
     assert (whole[1] == blocks[1]).all()
 
 
 def test_trees_of_a_large_release_grow_on_some_of_its_rows(monkeypatch):
-    monkeypatch.setattr(factor_graph_reconstruction, "MOST_ROWS", 30)
+    monkeypatch.setattr(reconstruction_of_columns, "MOST_ROWS", 30)
     frame = pd.DataFrame({"age": np.repeat([20, 30], 50), "city": np.repeat(["Nara", "Uji"], 50)})
     claims = FactorGraphReconstruction().run(release_of(frame), KNOWLEDGE, generator(0))
     assert claims.values["city"].tolist() == ["Nara", "Uji", "Uji", "Uji"]
@@ -114,7 +194,7 @@ def test_rarity_prefers_the_rarer_of_two_similar_posteriors():
     frame = pd.DataFrame(
         {"age": [20, 20, 20, 20, 20, 50, 50, 50, 50], "city": ["Nara"] * 3 + ["Uji"] * 2 + ["Nara"] * 4}
     )
-    knowledge = Knowledge(pd.DataFrame({"age": [20]}), PEOPLE)
+    knowledge = Knowledge(pd.DataFrame({"age": [20]}), PEOPLE_FACTOR_GRAPH_RECONSTRUCTION)
     chosen = [
         FactorGraphReconstruction(weigh_rarity=weigh).run(release_of(frame), knowledge, generator(0)).values["city"][0]
         for weigh in (True, False)
@@ -189,17 +269,26 @@ def test_generalized_classes_are_read(adult):
 
 @pytest.mark.thorough
 def test_equal_seeds_give_equal_claims():
-    first, second = (FactorGraphReconstruction().run(release_of(TABLE), KNOWLEDGE, generator(0)) for _ in range(2))
+    first, second = (
+        FactorGraphReconstruction().run(release_of(TABLE_FACTOR_GRAPH_RECONSTRUCTION), KNOWLEDGE, generator(0))
+        for _ in range(2)
+    )
     assert first.values.equals(second.values)
     assert (first.confidence == second.confidence).all()
 
 
 def test_a_release_without_hidden_value_is_not_applicable():
-    for frame in (TABLE[["age"]], TABLE.assign(income=None, city=None), TABLE.iloc[:0]):
+    for frame in (
+        TABLE_FACTOR_GRAPH_RECONSTRUCTION[["age"]],
+        TABLE_FACTOR_GRAPH_RECONSTRUCTION.assign(income=None, city=None),
+        TABLE_FACTOR_GRAPH_RECONSTRUCTION.iloc[:0],
+    ):
         with pytest.raises(NotApplicable, match="no value of a hidden column"):
             FactorGraphReconstruction().run(release_of(frame), KNOWLEDGE, generator(0))
     with pytest.raises(ValueError, match="column 'city', row 0: the cell holds an unknown category"):
-        FactorGraphReconstruction().run(release_of(TABLE.assign(city="Kōbe")), KNOWLEDGE, generator(0))
+        FactorGraphReconstruction().run(
+            release_of(TABLE_FACTOR_GRAPH_RECONSTRUCTION.assign(city="Kōbe")), KNOWLEDGE, generator(0)
+        )
 
 
 @pytest.mark.parametrize(
