@@ -18,8 +18,8 @@ from leaderboard.statistics.pairs import Pair
 
 # Attacks that were not played because they do not apply, and why: fewer attacks flatter a defense.
 
-TITLE = "Attacks that were not played"
-COLUMNS = ("why", "attacks", "on defenses")
+NOT_PLAYED = "Attacks that were not played"
+_NOT_PLAYED_COLUMNS = ("why", "attacks", "on defenses")
 
 
 def skip_tables(pairs: Sequence[Pair]) -> dict[str, list[Table]]:
@@ -55,7 +55,7 @@ def skip_tables(pairs: Sequence[Pair]) -> dict[str, list[Table]]:
             (why, names, ", ".join(defense for (_, defense), _ in of)) for (why, names), of in sorted(rows.items())
         ]
         note = "A defense on which fewer attacks were played looks safer than it is."
-        tables[scenario] = [Table(TITLE, COLUMNS, listed, note=note)]
+        tables[scenario] = [Table(NOT_PLAYED, _NOT_PLAYED_COLUMNS, listed, note=note)]
     return tables
 
 
