@@ -336,31 +336,42 @@ def _coding(release: MicrodataRelease, knowledge: Knowledge) -> Coding:
     return coding
 
 
-def with_text_errors(columns: list[SharedColumn]) -> list[SharedColumn]:
-    """Return the columns with the typing errors that the release shows; the same columns where it shows none."""
-    texts = [_texts(column) for column in columns]
+def with_text_errors(columns: list[SharedColumn], *, itself: bool = False) -> list[SharedColumn]:
+    """Return the columns with the typing errors that the release shows; the same columns where it shows none.
+
+    Parameters
+    ----------
+    columns : list of SharedColumn
+        Both sides.
+    itself : bool
+        Whether both sides are one table, each of whose rows is compared with all others.
+    """
+    texts = [_texts(column, itself=itself) for column in columns]
     if not any(texts):
         return columns
 
     def distance(number: int, rows: Integers) -> Floats:
         some = columns[number].of_rows(rows)
-        return np.asarray(some.expand(some.distance()))
+        table = np.asarray(some.expand(some.distance()))
+        if itself:
+            table[np.arange(rows.size), rows] = np.inf
+        return table
 
     errors = text_errors(texts, distance)
     return [replace(column, errors=found) for column, found in zip(columns, errors, strict=True)]
 
 
-def _texts(column: SharedColumn) -> TextSides | None:
+def _texts(column: SharedColumn, *, itself: bool) -> TextSides | None:
     """Both sides of a column of categories as texts; None where some candidate has each plain cell, or for numbers."""
     cells = column.cells
     if not isinstance(cells, CategoricalCells):
         return None
     cell = np.where(cells.plain & ~cells.missing, cells.member.argmax(axis=1), cells.domain.size)
     value = cells.domain.codes(column.values)
-    if np.isin(cell, [*value, cells.domain.size]).all():
+    if not itself and np.isin(cell, [*value, cells.domain.size]).all():
         return None
     names = np.array([*cells.domain.categories, ""], dtype=object)
-    return TextSides(names[cell].tolist(), names[value].tolist(), cells.codes, column.codes)
+    return TextSides(names[cell].tolist(), names[value].tolist(), cells.codes, column.codes, itself)
 
 
 def _known_cells(released: pd.DataFrame, codings: list[Coding]) -> dict[str, Cells]:

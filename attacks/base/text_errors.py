@@ -132,12 +132,15 @@ class TextSides:
         Distinct texts; empty for missing values and for cells that hold several values.
     cell_codes, value_codes : ndarray of int
         The distinct text of each released row, shape (rows,), and of each candidate, shape (candidates,).
+    itself : bool
+        Whether both sides are one table, each of whose rows is compared with all others.
     """
 
     cells: Sequence[str]
     values: Sequence[str]
     cell_codes: Integers
     value_codes: Integers
+    itself: bool = False
 
 
 def _log_ratio(mean: Floats, share: Floats) -> Floats:
@@ -160,10 +163,11 @@ def text_errors(
 ) -> list[TextErrors | None]:
     """Typing errors of each column; None where a column is no text or its nearly equal texts tell nothing.
 
-    A column is compared as text only if released cells hold texts that no candidate has. Some rows with such cells are
-    answered by the nearest candidates in all other columns. A level of similarity counts if these candidates have it
-    more often than other candidates do. One spelling always counts. Where there is no other column, a level counts if
-    unknown texts have it more often than candidates' values among themselves.
+    A column is compared as text only if released cells hold texts that no candidate has, or in a table beside itself
+    that no other row has. Some rows with such cells are answered by the nearest candidates in all other columns. A
+    level of similarity counts if these candidates have it more often than other candidates do. One spelling always
+    counts. Where there is no other column, a level counts if unknown texts have it more often than candidates' values
+    among themselves.
 
     Names are compared by Jaro-Winkler similarity, codes by the distance of optimal string alignment (Damerau and
     Levenshtein), and phrases such as addresses by their common bigrams (`attacks.base.text_similarity.measure_of`).
@@ -190,7 +194,10 @@ def _errors(
     if column is None:
         return None
     comparison = TextComparison(column.cells, column.values)
-    rows = np.flatnonzero(comparison.unknown[column.cell_codes])
+    unknown = comparison.unknown
+    if column.itself:
+        unknown = comparison.filled & (np.bincount(column.cell_codes, minlength=len(column.cells)) == 1)
+    rows = np.flatnonzero(unknown[column.cell_codes])
     rows = rows[evenly(rows.size, min(ROWS, max(1, PAIRS // column.value_codes.size)))]
     if not rows.size:
         return None

@@ -93,10 +93,15 @@ class TextComparison:
         self.measure = measure_of([text for text in self._values if text])
         self._lengths = [np.array([len(text) for text in side], dtype=np.intp) for side in spelled]
 
+    @property
+    def filled(self) -> Booleans:
+        """Which cells are texts, shape (cells,)."""
+        return np.asarray(self._lengths[0] > 0)
+
     @cached_property
     def unknown(self) -> Booleans:
         """Which cells are texts that no candidate has, shape (cells,)."""
-        return np.asarray(~np.isin(self._exact[0], self._exact[1]) & (self._lengths[0] > 0))
+        return np.asarray(~np.isin(self._exact[0], self._exact[1]) & self.filled)
 
     def of_cells(self, cells: Integers) -> TextPairs:
         """Pairs of some cells and all values."""

@@ -17,7 +17,16 @@ from attacks.linkage.linkage_answers import assignment_answers, matching_posteri
 from attacks.linkage.simulated_pairs import chosen_pairs, nearest_by, simulated_pairs, some_rows
 from attacks.linkage.sparse_matching import answers_among_kept
 from defenses.base import MicrodataRelease
-from metrics.columns import Booleans, Floats, Integers, NumericCells, check_choice, check_integer, check_real
+from metrics.columns import (
+    Booleans,
+    Floats,
+    Integers,
+    Integers32,
+    NumericCells,
+    check_choice,
+    check_integer,
+    check_real,
+)
 
 # Agreement of released rows with candidates, comparison by comparison.
 
@@ -92,6 +101,21 @@ class ComparedColumn:
                 outcome[levels == level] = number
         return part, outcome
 
+    def at(self, rows: Integers, candidates: Integers | Integers32) -> NDArray[np.int8]:
+        """The comparison in which each row agrees with the candidate beside it, shape (pairs,); see `outcomes`."""
+        result = np.empty(rows.size, dtype=np.int8)
+        order = np.argsort(rows, kind="stable")
+        distinct, first = np.unique(rows[order], return_index=True)
+        step = max(1, TABLE // self.column.codes.size)
+        for start in range(0, distinct.size, step):
+            chunk = distinct[start : start + step]
+            last = first[start + step] if start + step < distinct.size else rows.size
+            pairs = order[first[start] : last]
+            part, outcome = self.outcomes(chunk)
+            place = part.cells.codes[np.searchsorted(chunk, rows[pairs])]
+            result[pairs] = outcome[place, part.codes[candidates[pairs]]]
+        return result
+
     @cached_property
     def _rarity(self) -> tuple[Floats, Floats]:
         """What the rarity of a value adds: where it is covered, shape (cells,), and in nearly equal pairs."""
@@ -126,12 +150,9 @@ class ComparedColumn:
 
 def agreement(columns: Sequence[ComparedColumn], rows: Integers, candidates: Integers) -> Agreement:
     """Compare released rows with the candidates beside them."""
-    distinct, place = np.unique(rows, return_inverse=True)
-    patterns = []
-    for one in columns:
-        part, outcome = one.outcomes(distinct)
-        agreed = outcome[part.cells.codes[place], part.codes[candidates]]
-        patterns.append((agreed[:, None] == np.arange(1, len(one.names) + 1)).view(np.int8))
+    patterns = [
+        (one.at(rows, candidates)[:, None] == np.arange(1, len(one.names) + 1)).view(np.int8) for one in columns
+    ]
     names = tuple(name for one in columns for name in one.names)
     of_columns = tuple(one.column.name for one in columns for _ in one.names)
     return Agreement(names, of_columns, np.hstack(patterns))
@@ -371,10 +392,10 @@ class FellegiSunter(Attack):
         gains = [weights.of_outcomes(one.names) for one in columns]
 
         def of_rows(some: Integers) -> Floats:
-            total = np.full((some.size, candidates), weights.intercept)
+            total = np.zeros((some.size, candidates))
             for one, gain in zip(columns, gains, strict=True):
                 total += one.weights(some, gain, rare=self.classifier == "ecm")
-            return total
+            return total + weights.intercept
 
         if rows * candidates > TABLE:
             return answers_among_kept(likeliest_of_all(of_rows, rows, candidates, rng), candidates, rng)
@@ -388,7 +409,7 @@ class FellegiSunter(Attack):
             learned = some_rows(truth.size, LEARNED, rng)
             near = likeliest_of_all(lambda some: agreements(columns, learned[some]), learned.size, candidates, rng)
             place = nearest_by(-near.log_likelihood, self.near)
-            nearest = np.take_along_axis(near.candidate, place, axis=1)
+            nearest = np.take_along_axis(near.candidate, place, axis=1).astype(np.intp)
         else:
             # A random part breaks ties.
             count = agreements(columns, learned) + rng.random((truth.size, candidates)) / 2

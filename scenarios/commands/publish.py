@@ -68,7 +68,7 @@ def publish(
     from scenarios.running.units import Catalogue
 
     plans = [replace(plan, plays=plays or plan.plays) for plan in read_plans(scenario)]
-    catalogues = [Catalogue.of(plan, guarantees(plan)) for plan in plans]
+    catalogues = [Catalogue(plan, guarantees(plan)) for plan in plans]
     stored = read_results(folder)
     check_folder(folder, [plan.name for plan in plans], FILES)
     if check:

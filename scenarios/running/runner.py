@@ -369,7 +369,7 @@ def catalogues_of(plans: Sequence[Plan], say: Callable[[str], None] | None = Non
     if say is not None:
         for line in (line for each in zip(plans, guaranteed, strict=True) for line in guarantee_notes(*each)):
             say(line)
-    return [Catalogue.of(plan, guarantees) for plan, guarantees in zip(plans, guaranteed, strict=True)]
+    return [Catalogue(*each) for each in zip(plans, guaranteed, strict=True)]
 
 
 def play_catalogues(

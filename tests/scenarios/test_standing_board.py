@@ -56,7 +56,7 @@ def test_a_seeded_sample_of_the_published_trials_is_played_again(published, reco
     ]
     chosen = np.random.default_rng(number).choice(len(trials), size, replace=False)
     rows = [trials[position] for position in chosen]
-    guaranteed = {repr(entry): str(guarantee) for entry, guarantee in zip(plan.defenses, guarantees(plan), strict=True)}
+    guaranteed = {repr(entry): guarantee for entry, guarantee in zip(plan.defenses, guarantees(plan), strict=True)}
     # A trial and its key do not depend on the other methods, whose keys would take a second.
     plan = plan.filtered(*(sorted({row[role] for row in rows}) for role in ("defense", "attack")))
     catalogue = Catalogue(plan, tuple(guaranteed[repr(entry)] for entry in plan.defenses))

@@ -449,9 +449,9 @@ class Chooser:
             for result in self.store.results(plan.name, catalogue.keys)
         ]
 
-    def _played(self, plan: Plan, stated: Sequence[Guarantee]) -> Catalogue:
+    def _played(self, plan: Plan, stated: tuple[Guarantee, ...]) -> Catalogue:
         """Play what is missing of a plan."""
-        catalogue = Catalogue.of(plan, stated)
+        catalogue = Catalogue(plan, stated)
         with self.display.listener(plan, catalogue, self.store) as listener:
             outcome = run_plan(plan, catalogue, self.store, listener, backend=self.backend)
         self.interrupted = outcome.interrupted

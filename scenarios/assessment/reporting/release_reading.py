@@ -16,7 +16,7 @@ from leaderboard.pages.number_text import counted, exact
 from leaderboard.results.goals import goal_title
 from leaderboard.statistics.pairs import FEWEST_TRIALS
 from metrics.columns import Domain, Integers, NumericCells, NumericDomain, read_cells
-from scenarios.assessment.choosing.column_costs import amount, column_costs
+from scenarios.assessment.choosing.column_costs import amount, column_costs, correlation_warnings, rank_correlations
 from scenarios.assessment.evaluation.control_people import control_warnings, refuse_control_in_release, trials_needed
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, most_asked, most_targets
 from scenarios.assessment.evaluation.finished_classes import FinishedClasses, class_report, released_classes
@@ -47,7 +47,6 @@ from scenarios.assessment.reporting.findings import (
     identifier_findings,
     ordered,
 )
-from scenarios.assessment.reporting.rank_correlations import correlation_warnings, rank_correlations
 from scenarios.assessment.reporting.release_report import ReportContent, refuse_false_guarantee
 from scenarios.assessment.reporting.remedies import Advisor, advice_words
 from scenarios.tables.finished_table import FinishedTable

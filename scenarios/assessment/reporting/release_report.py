@@ -16,6 +16,7 @@ from leaderboard.pages.number_text import exact, measure, number, with_share
 from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_words
 from metrics.columns import refuse
+from scenarios.assessment.choosing.column_costs import RankCorrelation
 from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack
 from scenarios.assessment.evaluation.posed_questions import KNOWN, RELEASED_UTILITY, ReleaseEvaluation
 from scenarios.assessment.reporting.findings import (
@@ -30,7 +31,6 @@ from scenarios.assessment.reporting.findings import (
     interval_words,
     threshold_words,
 )
-from scenarios.assessment.reporting.rank_correlations import RankCorrelation
 from scenarios.assessment.reporting.remedies import Advice, remedies_section
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.rows_of_people import MOST_NAMED, RowsOfPeople, epsilon_of_a_person

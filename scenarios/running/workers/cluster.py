@@ -276,7 +276,7 @@ MODULES = ("scenarios.tables.parts.records", "scenarios.tables.parts.released", 
 
 def _on_part(
     function: Callable[[TableFiles, int], PartResult], files: TableFiles, number: int, versions: dict[str, str]
-) -> Result:
+) -> PartResult:
     """Open a part on a worker, and apply a function to it."""
     check_environment(versions, MODULES)
     with files:

@@ -261,7 +261,15 @@ def export_codabench(tournament: Tournament, path: Path, image: str, share: floa
         "logo.png": _file("logo.png"),
         **{name: text.encode() for name, text in texts.items()},
         "scoring_program.zip": scoring_program(),
-        "starting_kit.zip": _starting_kit(tournament, texts),
+        # Nothing in it belongs to one team.
+        "starting_kit.zip": zip_bytes(
+            [
+                ("make_submission.py", _file("make_submission.py")),
+                ("roles.toml", tournament.roles_path.read_bytes()),
+                ("SUBMITTING.md", texts["pages/submitting.md"].encode()),
+                ("RULES.md", texts["pages/rules.md"].encode()),
+            ]
+        ),
         **{name: zip_bytes(public[phase].items()) for phase, name in names.items()},
         **{
             f"reference_{phase}.zip": reference_data(tournament, phase, share)
@@ -281,18 +289,6 @@ def scoring_program() -> bytes:
             ("metadata.yaml", f"command: {_COMMAND}\n".encode()),
             ("score.py", _file("score.py")),
             ("tokumei.zip", archive()),
-        ]
-    )
-
-
-def _starting_kit(tournament: Tournament, texts: dict[str, str]) -> bytes:
-    """What helps a team to submit; nothing in it belongs to one team."""
-    return zip_bytes(
-        [
-            ("make_submission.py", _file("make_submission.py")),
-            ("roles.toml", tournament.roles_path.read_bytes()),
-            ("SUBMITTING.md", texts["pages/submitting.md"].encode()),
-            ("RULES.md", texts["pages/rules.md"].encode()),
         ]
     )
 

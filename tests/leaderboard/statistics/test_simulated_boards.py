@@ -38,9 +38,9 @@ from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack
 BOUND, CHANCE, PEOPLE, PLAYS = 0.25, 0.5, 200, 10
 TRUE = 0.26
 """Advantage of every setting, just above the bound: whoever says that it is met is wrong."""
-QUICK, FULL = 4, 150
-MOST = {QUICK: 2, FULL: 16}
-"""Of 4 or 150 settings, more are wrong at level .05 with probability .0005 or .0014."""
+QUICK, FULL = 4, 60
+MOST = {QUICK: 2, FULL: 9}
+"""Of 4 or 60 settings, more are wrong at level .05 with probability .0005 or .0007."""
 KINDS = ("equal", "unequal", "rare", "heavy-tailed", "missing", "few trials", "control", "varying chance")
 FIRST_ONLY = ("unequal", "heavy-tailed")
 """Kinds of boards on which only the first setting varies."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
+from defenses import Guarantee
 from leaderboard import Result, Store
 from scenarios.commands.cli import cli
 from scenarios.running import units
@@ -63,7 +64,7 @@ def folder(folder, monkeypatch):
 def catalogue():
     fingerprint.look_again()
     plan = read_plan("small.toml")
-    return Catalogue(plan, ("",) * len(plan.defenses))
+    return Catalogue(plan, (Guarantee(),) * len(plan.defenses))
 
 
 def played(store, status="ok"):

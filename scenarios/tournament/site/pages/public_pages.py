@@ -167,7 +167,7 @@ async def board_page(visit: Visit, name: str) -> Response:
     if visit.wants_json:
         if hidden(visit, state):
             return JSONResponse({**_phases(state, ended), "counts": HIDDEN, "standings": []})
-        board = await to_thread.run_sync(read_board, _public(visit), state.titles)
+        board = await to_thread.run_sync(read_board, site.folder / "public", state.titles)
         return JSONResponse(
             {**_phases(state, ended), "counts": what_counts_now(state, board), "standings": board.standings}
         )
@@ -250,10 +250,6 @@ def what_counts_now(state: SiteState, board: PublicBoard) -> str:
     return "Final standings: all rows count, and membership does, too."
 
 
-def _public(visit: Visit) -> Path:
-    return visit.site.folder / "public"
-
-
 async def rules_page(visit: Visit) -> Response:
     """The rules of the tournament."""
     site = visit.site
@@ -272,7 +268,7 @@ async def board_file(visit: Visit) -> Response:
 
 async def _published(visit: Visit, name: str) -> Response:
     """A CSV file of the public folder."""
-    data = await published_bytes(_public(visit) / name, "this file is not published yet")
+    data = await published_bytes(visit.site.folder / "public" / name, "this file is not published yet")
     return attachment(data, name, "text/csv; charset=utf-8")
 
 

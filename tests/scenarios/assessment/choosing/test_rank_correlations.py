@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from metrics.columns.domains import CategoricalDomain, NumericDomain
-from scenarios.assessment.reporting.rank_correlations import SHOWN, correlation_warnings, rank_correlations
+from scenarios.assessment.choosing.column_costs import SHOWN, correlation_warnings, rank_correlations
 from scenarios.assessment.reporting.release_report import association_words
 
 DOMAINS = {name: NumericDomain(0, 100) for name in ("stay", "cost", "age")} | {"sex": CategoricalDomain(("F", "M"))}
