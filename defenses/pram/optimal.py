@@ -251,7 +251,7 @@ def optimal_retention(histogram: ArrayLike, epsilon: float, method: str = "exact
     if flips is None and method == "exact":
         flips = optimal_flips(descending, ratio)
     elif flips is None:
-        from defenses.pram.perturbation import program_flips
+        from defenses.pram.reference import program_flips
 
         flips = program_flips(descending, ratio)
     retention = np.empty_like(counts)

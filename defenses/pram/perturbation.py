@@ -1,6 +1,19 @@
-"""Differentially private tuning of retention probabilities to a histogram, and the quadratic program behind it.
+"""Differentially private tuning of retention probabilities to a histogram.
 
-Source: Miura and Hasegawa, Section 3.4 and Algorithm 1, line 4.
+Neighbouring tables differ in one record's value. With n records (n is public), the shares s = v/n change by
+u = (e_a - e_b)/n. The flip probabilities q are restricted to the private ones, a convex set C in [0, 1]^d that depends
+only on d and epsilon. The objective is F(q; s) = q' M q / 2 with M(s) = diag(s^2) - s s'/d. Both perturbations below
+need bounds on the change of F.
+
+Gradient. grad F = s (s q - mean(s q)). With t = s + u, its change is u (t q - mean(t q)) + s (u q - mean(u q)). In
+the first term the bracket is at most 1 and |u| = sqrt(2)/n. In the second |s u q| <= (s_a + s_b)/n <= 1/n, and
+mean(u q) is at most 1/(d n) with |s| <= 1. So the gradient changes by at most G = (sqrt(2) + 1 + 1/d)/n.
+
+Curvature. M(t) - M(s) = diag(u (s + t)) - (s u' + u s' + u u')/d. The first has nuclear norm at most
+(s_a + t_a + s_b + t_b)/n <= 2/n, the second at most (2 |s| |u| + |u|^2)/d, so T = (2 + (2 sqrt(2) + 2/n)/d)/n bounds
+the sum of the absolute eigenvalues of the change.
+
+Regularisation. L |q - r|^2 / 2 pulls q towards the flip probability r of retention-replacement, which is public.
 """
 
 from __future__ import annotations
@@ -8,97 +21,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from defenses.base import project_to_simplex
 from defenses.dp.exact import fraction, two_sided_geometric
 from defenses.pram.matrix import check_epsilon, check_histogram, retention_for_epsilon
 from defenses.pram.optimal import private_retention, ratio_of
+from defenses.pram.reference import distance_matrix, private_minimum
 from metrics.columns import Floats, refuse
-
-
-def pair_rows(d: int, e: float) -> tuple[sparse.csr_array, Floats]:
-    """Constraints G q <= h of every ordered pair of categories, each row scaled to a largest coefficient of 1.
-
-    For i != j: q_j <= e q_i (for d > 2), e q_j + (d - 1) q_i >= d - 1 and q_j + e (d - 1) q_i <= e (d - 1).
-    """
-    i, j = (index.ravel() for index in np.nonzero(~np.eye(d, dtype=bool)))
-    large = max(e, d - 1)
-    kinds = [(-e, 1.0, 0.0, e), (-(d - 1), -e, -(d - 1), large), (e * (d - 1), 1.0, e * (d - 1), e * (d - 1))]
-    if d == 2:
-        kinds = kinds[1:]
-    blocks, bounds = [], []
-    for on_i, on_j, bound, scale in kinds:
-        row = np.arange(i.size)
-        values = np.concatenate([np.full(i.size, on_i / scale), np.full(i.size, on_j / scale)])
-        blocks.append(
-            sparse.csr_array((values, (np.concatenate([row, row]), np.concatenate([i, j]))), shape=(i.size, d))
-        )
-        bounds.append(np.full(i.size, bound / scale))
-    return sparse.csr_array(sparse.vstack(blocks)), np.concatenate(bounds)
-
-
-def program_flips(counts: Floats, e: float) -> Floats:
-    """Flip probabilities q that minimise |v q - mean(v q)| under the constraints of every pair.
-
-    Parameters
-    ----------
-    counts : ndarray, shape (d,), d >= 2
-        v, in any order.
-    e : float
-        exp(epsilon).
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If CVXOPT is not installed.
-    """
-    scaled = counts / np.linalg.norm(counts)
-    return private_minimum(2 * distance_matrix(scaled), np.zeros(counts.size), e)
-
-
-def distance_matrix(counts: Floats) -> Floats:
-    """Matrix M, shape (d, d), with |v q - mean(v q)|^2 = q' M q."""
-    return np.asarray(np.diag(counts**2) - np.outer(counts, counts) / counts.size)
-
-
-def private_minimum(quadratic: Floats, linear: Floats, e: float) -> Floats:
-    """Flip probabilities q that minimise q' Q q / 2 + c' q under the constraints of every pair and 0 <= q <= 1.
-
-    Parameters
-    ----------
-    quadratic : ndarray, shape (d, d), d >= 2
-        Q, positive semidefinite.
-    linear : ndarray, shape (d,)
-        c.
-    e : float
-        exp(epsilon).
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If CVXOPT is not installed.
-    ArithmeticError
-        If CVXOPT fails.
-    """
-    import cvxopt
-
-    d = linear.size
-    rows, bounds = pair_rows(d, e)
-    matrix = sparse.coo_array(sparse.vstack([rows, sparse.eye_array(d), -sparse.eye_array(d)]))
-    values = cvxopt.spmatrix(matrix.data.tolist(), matrix.row.tolist(), matrix.col.tolist(), matrix.shape)
-    limits = cvxopt.matrix(np.concatenate([bounds, np.ones(d), np.zeros(d)]))
-    scale = max(np.abs(quadratic).max(), np.abs(linear).max())
-    objective = cvxopt.matrix(quadratic / scale), cvxopt.matrix(linear / scale)
-    for tolerance in (1e-12, 1e-10, 1e-8):
-        options = {"show_progress": False, "reltol": tolerance, "abstol": 1e-4 * tolerance, "feastol": tolerance}
-        try:
-            solution = cvxopt.solvers.qp(*objective, values, limits, options={**options, "maxiters": 200})
-        except (ArithmeticError, ValueError):  # the tolerance is too small: iterates left the cone by rounding
-            continue
-        return np.asarray(np.clip(np.array(solution["x"], dtype=float).ravel(), 0, 1))
-    raise ArithmeticError("CVXOPT found no flip probabilities, even to 1e-8")
-
 
 SMALLEST_EPSILON = 2.0**-40
 """Smallest epsilon of a noisy histogram; noise for it stays far below 2^63."""

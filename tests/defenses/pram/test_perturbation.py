@@ -9,12 +9,11 @@ from defenses.pram import expected_distance, optimal_retention, perturbation
 from defenses.pram.perturbation import (
     _changes,
     _spherical,
-    distance_matrix,
     noisy_histogram,
-    private_minimum,
     retention_by_objective,
     retention_by_output,
 )
+from defenses.pram.reference import distance_matrix, private_minimum
 
 
 def test_noise_on_the_histogram_is_two_sided_geometric():
