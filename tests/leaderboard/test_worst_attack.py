@@ -25,7 +25,7 @@ from leaderboard.statistics.board import cross_fitted_advantage
 from leaderboard.statistics.pairs import Success
 from metrics import Score
 
-BOARDS = 2000
+BOARDS = 1000
 
 
 def successes(rates):
