@@ -62,9 +62,7 @@ def shared_people_records():
 
 
 def shared(shared_people_records, question=None, **changes):
-    return SharedPeople(
-        shared_people_records=shared_people_records, question=question or RowQuestion(), **{**SIZES, **changes}
-    )
+    return SharedPeople(records=shared_people_records, question=question or RowQuestion(), **{**SIZES, **changes})
 
 
 QUESTIONS = [
@@ -80,7 +78,7 @@ QUESTIONS = [
 def test_every_question_is_about_the_same_people(shared_people_records):
     drawn = [shared(shared_people_records, question).draw(generator(1)) for question in QUESTIONS]
     for secret in drawn:
-        for part in ("shared_people_records", "others", "auxiliary"):
+        for part in ("records", "others", "auxiliary"):
             assert getattr(secret, part).frame.equals(getattr(drawn[0], part).frame)
         assert (secret.order == drawn[0].order).all()
         assert secret.candidates.equals(drawn[0].candidates)
