@@ -21,7 +21,6 @@ from scenarios.games.game import Secret
 from scenarios.games.people import People
 from scenarios.games.questions.person_questions import row_scores
 from scenarios.games.table_game import TableGame, table_worth
-from scenarios.tables.review.rows_of_people import ONE_ROW
 
 
 @dataclass(frozen=True)
@@ -63,6 +62,8 @@ class Intersection(AttributeInference):
     Ganta, Kasiviswanathan and Smith (2008), Composition attacks and auxiliary information in data privacy.
     """
 
+    draws_people = False
+
     def __init__(
         self,
         *,
@@ -87,10 +88,6 @@ class Intersection(AttributeInference):
         refuse(
             len(records) < 2 * originals - overlap + strangers,
             f"originals: {2 * originals - overlap + strangers} records are needed, but the table has {len(records)}",
-        )
-        refuse(
-            self.size < len(records),
-            f"records: people of column {records.person!r} have several rows, and this game draws rows; {ONE_ROW}",
         )
 
     @property

@@ -180,6 +180,21 @@ class Comparison(NamedTuple):
         return float(np.mean(penalties))
 
     @property
+    def of_released_columns(self) -> Comparison | None:
+        """The same without the columns that the release lacks, which count as suppressed; None if it lacks none."""
+        original, released = self.original, self.released
+        if not isinstance(original, BinnedFrame) or not isinstance(released, BinnedFrame):
+            return None
+        shared = {name: domain for name, domain in self.domains.items() if name in released.frame}
+        if len(shared) == len(self.domains):
+            return None
+        return self._replace(
+            original=BinnedFrame(original.frame, original_profile(original.frame, shared)),
+            released=BinnedFrame(released.frame, profile(released.frame, shared)),
+            domains=shared,
+        )
+
+    @property
     def cells(self) -> dict[str, CountedCells]:
         """Counts of the cells of the released columns that come in one piece."""
         return {name: piece for name in self.listed for piece in self.pieces(name)}
@@ -201,14 +216,13 @@ def compared(
     if not isinstance(reviewed, ReviewedInParts):
         declared = read_roles(roles, reading)
         table = read_finished(str(path), read_bytes(path), dataset, declared, domains, widen=False)
-        refuse_lacking(path, [*table.frame, *table.unknown], domains)
-        cells = counted_cells(table.frame, domains)
+        cells = counted_cells(table.suppressed, domains)
         yield Comparison(
             BinnedFrame(records.frame, original_profile(records.frame, domains)),
-            BinnedFrame(table.frame, profile(table.frame, domains)),
+            BinnedFrame(table.frame, profile(table.suppressed, domains)),
             domains,
             lambda name: [cells[name]],
-            list(cells),
+            list(map(str, table.frame)),
             [note for note in table.notes if note.kind not in READ],
         )
         return
