@@ -97,7 +97,6 @@ def utility(
             target = prediction_target(records.sensitive, domains)
             scores, drawn = utility_scores(both, tested, target, seed)
             loss, cells, table = both.penalty(records.quasi_identifiers), both.cells, both.released
-            rows, columns = table.rows, len(domains)
             numbers = {name: domain for name, domain in domains.items() if dates(name) is None}
             doubts = release_notes(reviewed.cells(list(cells)), cells, numbers)
         further = _further_figures(both, reviewed.dataset, tested, seed)
@@ -107,8 +106,8 @@ def utility(
         echo_notes([*both.notes, *said, *doubts, *drawn, *unmeasured])
     value, components = headline_utility(scores)
     result: dict[str, Any] = {"utility": value, **further, **components, "normalized_certainty_penalty": loss}
-    result["rows"] = rows
-    echo_each("note", filter(None, [association_words(components["associations"], columns)]))
+    result["rows"] = table.rows
+    echo_each("note", [association_words(components["associations"], len(both.domains))])
     echo_each("warning", correlation_warnings(pairs or ()))
     if form == "json":
         result["rank_correlations"] = pairs and [
