@@ -107,7 +107,7 @@ def utility(
     value, components = headline_utility(scores)
     result: dict[str, Any] = {"utility": value, **further, **components, "normalized_certainty_penalty": loss}
     result["rows"] = table.rows
-    echo_each("note", [association_words(components["associations"], len(both.domains))])
+    echo_each("note", filter(None, [association_words(components["associations"], len(both.domains))]))
     echo_each("warning", correlation_warnings(pairs or ()))
     if form == "json":
         result["rank_correlations"] = pairs and [
