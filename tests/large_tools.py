@@ -90,6 +90,6 @@ class PartByPart:
         for number in range(len(files.parts)):
             part, packed = pickle.loads(pickle.dumps((files.part(number), function)))
             with part:
-                result = packed(part, number)
+                result = packed(part)
             PartByPart.read += 1
             yield result

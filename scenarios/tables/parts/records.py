@@ -181,12 +181,9 @@ class InParts:
     ----------
     files : TableFiles
         The files.
-    first_row : int
-        Position of its first row; not 0 in later parts of a table.
     """
 
     files: TableFiles
-    first_row: int = field(default=0, kw_only=True)
 
     @property
     def rows(self) -> int:
@@ -326,7 +323,7 @@ class LargeRecords(InParts, RecordsInBlocks):
     def blocks(self, names: Sequence[str] | None = None) -> Iterator[StoredBlock]:
         """Blocks of `BLOCK` rows in the order of the table; the last one may be shorter."""
         chosen = {name: self.columns[name] for name in (self.columns if names is None else names)}
-        yield from coded_blocks(self.files, chosen, self.first_row)
+        yield from coded_blocks(self.files, chosen)
 
     @cached_property
     def values(self) -> CodedValues:
@@ -391,17 +388,14 @@ def over_parts(table: Table, function: Callable[[Table], Result]) -> Iterator[Re
 
     The blocks of a part are those of the whole table that begin in it.
     """
-    starts = np.cumsum([0, *(table.files.part_rows[:-1] if len(table.files.parts) > 1 else ())]).tolist()
-    yield from table.files.engine.over_parts(table.files, partial(_on_part, table, starts, function))
+    yield from table.files.engine.over_parts(table.files, partial(_on_part, table, function))
 
 
-def _on_part(
-    table: Any, starts: Sequence[int], function: Callable[[Any], Result], files: TableFiles, number: int
-) -> Result:
-    return function(replace(table, files=files, first_row=starts[number]))
+def _on_part(table: Any, function: Callable[[Any], Result], files: TableFiles) -> Result:
+    return function(replace(table, files=files))
 
 
-def coded_blocks(files: TableFiles, columns: Mapping[str, LargeColumn], first_row: int = 0) -> Iterator[StoredBlock]:
+def coded_blocks(files: TableFiles, columns: Mapping[str, LargeColumn]) -> Iterator[StoredBlock]:
     """Blocks of `BLOCK` rows by position in the table; a part of it has those that begin in it."""
     expressions = ", ".join(
         f"{column.raw.code} AS {quoted(name)}"
@@ -415,8 +409,8 @@ def coded_blocks(files: TableFiles, columns: Mapping[str, LargeColumn], first_ro
     )
     batches = itertools.chain.from_iterable(files.batches(query, sizes.BLOCK) for query in queries)
     # The first rows may belong to a block that begins in an earlier part.
-    before = -first_row % sizes.BLOCK
-    first, count = (first_row + before) // sizes.BLOCK, -(-max(0, files.rows - before) // sizes.BLOCK)
+    before = -files.first_row % sizes.BLOCK
+    first, count = (files.first_row + before) // sizes.BLOCK, -(-max(0, files.rows - before) // sizes.BLOCK)
     for number, batch in enumerate(itertools.islice(_rows_of(batches, sizes.BLOCK, before), count), first):
         yield StoredBlock(number, number * sizes.BLOCK, _coded_rows(batch, columns), columns)
     files.check_unchanged()

@@ -66,7 +66,7 @@ class LargeReleased(InParts, CountedRelease):
     def blocks(self, names: Sequence[str]) -> Iterator[StoredBlock]:
         """Blocks of rows in the order of the table, with the codes of some columns."""
         columns = {name: self.columns[name].coded for name in names}
-        return coded_blocks(self.files, columns, self.first_row)
+        return coded_blocks(self.files, columns)
 
     def class_pairs(self, value: str | None = None) -> Iterator[ClassPairs]:
         """Equivalence classes in ascending order of their keys, some at a time; see `CountedRelease`."""

@@ -275,7 +275,7 @@ def _counted_part(
     binned: BinnedTable, drawn: Integers, done: Progress, table: LargeRecords | LargeReleased
 ) -> tuple[CountedProfile, list[StoredBlock], int]:
     """Profile of a part, drawn rows, and the end of the part."""
-    counts, blocks, end = binned.empty, [], table.first_row
+    counts, blocks, end = binned.empty, [], table.files.first_row
     for block in table.blocks(list(binned.domains)):
         counts.update(binned.mass(block.columns))
         blocks.append(_rows(block, drawn))
