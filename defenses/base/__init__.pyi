@@ -1,7 +1,7 @@
 from .blocks import BLOCK as BLOCK
 from .blocks import PSEUDONYM as PSEUDONYM
 from .blocks import Block as Block
-from .blocks import BlockColumn as BlockColumn
+from .blocks import CountedCells as CountedCells
 from .blocks import CellList as CellList
 from .blocks import Divided as Divided
 from .blocks import ReleasePlan as ReleasePlan

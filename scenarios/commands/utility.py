@@ -61,7 +61,6 @@ def utility(
     from scenarios.assessment.reporting.rank_correlations import correlation_warnings, rank_correlations
     from scenarios.assessment.reporting.release_report import association_words
     from scenarios.tables import (
-        BinnedFrame,
         Note,
         compared,
         input_path,
@@ -89,11 +88,11 @@ def utility(
             domains = both.domains
             target = prediction_target(records.sensitive, domains)
             scores, drawn = utility_scores(both, tested, target, seed)
-            loss, cells, table = both.penalty(records.quasi_identifiers), both.cells, both.released
-            rows, columns = table.rows, len(domains)
+            loss, cells = both.penalty(records.quasi_identifiers), both.cells
+            rows, columns = both.released.rows, len(domains)
             numbers = {name: domain for name, domain in domains.items() if dates(name) is None}
             doubts = release_notes(reviewed.cells(list(cells)), cells, numbers)
-        pairs = rank_correlations(records.frame, table.frame, domains) if isinstance(table, BinnedFrame) else None
+        pairs = None if both.frame is None else rank_correlations(records.frame, both.frame, domains)
         unmeasured = [Note("no rank correlations")] if pairs is None else []
         said = table_notes(reviewed.dataset, table=reviewed)
         echo_notes([*both.notes, *said, *doubts, *drawn, *unmeasured])

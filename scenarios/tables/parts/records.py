@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from defenses.base import (
     PSEUDONYM,
     Block,
-    BlockColumn,
+    CountedCells,
     Divided,
     Microdata,
     RecordsInBlocks,
@@ -126,10 +126,6 @@ class StoredBlock(Block):
         """Number of each row in a column of numbers."""
         stored, column = self.columns[name], self.described[name]
         return stored.astype(float) if column.numbers_only else column.numbers[stored]
-
-    def take(self, rows: Integers) -> StoredBlock:
-        """Some of the rows."""
-        return replace(self, columns={name: stored[rows] for name, stored in self.columns.items()})
 
 
 @dataclass(frozen=True)
@@ -264,7 +260,7 @@ class LargeRecords(InParts, RecordsInBlocks):
         """Whether the column has a code for each value."""
         return not self.columns[name].numbers_only
 
-    def column(self, name: str) -> BlockColumn:
+    def column(self, name: str) -> CountedCells:
         """Distinct values of a column, with the number of records of each."""
         column = self.columns[name]
         refuse(
@@ -273,7 +269,7 @@ class LargeRecords(InParts, RecordsInBlocks):
             "round it first, or leave it out",
         )
         values = pd.Series(column.values, name=name).astype(self.roles.frame[name].to_numpy().dtype)
-        return BlockColumn(values, column.counts[: len(values)])
+        return CountedCells(values, column.counts[: len(values)])
 
     def divided(
         self, names: Sequence[str], split: Callable[[Block], Divided], sizes: Integers

@@ -90,7 +90,7 @@ class LargeReleased(InParts, CountedRelease):
         self.files.check_unchanged()
 
     def cells(self, name: str) -> Iterator[Cells]:
-        """Text of each code's cell, None where missing, in parts of `_ROWS` codes at most."""
+        """Text of each code's cell, None where missing, in parts of `_ROWS` codes where there are too many to list."""
         column = self.columns[name]
         if column.cells is not None:
             yield column.cells

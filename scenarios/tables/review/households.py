@@ -13,7 +13,6 @@ from leaderboard.pages.number_text import measure
 from metrics.columns import Integers
 from metrics.risk import GroupRisk
 from scenarios.tables.note import Note
-from scenarios.tables.review.rows_of_people import counted_rows, numbers_in
 
 MOSTLY = 0.9
 """Share of the groups of several people in which all have one value, from which on it is a value of the group."""
@@ -37,12 +36,6 @@ class Groups(NamedTuple):
     groups: int
     most: int
 
-    @classmethod
-    def of(cls, records: Microdata) -> Groups | None:
-        """Count the rows of groups whose column is declared; None if no group has two rows."""
-        counts = counted_rows(group_numbers(records))
-        return None if records.group is None or counts is None else cls(records.group, *counts)
-
     @property
     def words(self) -> str:
         """The numbers in words."""
@@ -57,11 +50,6 @@ def risk_of_rows(classes: Integers, groups: Integers) -> GroupRisk:
 def risk_note(column: str, risk: GroupRisk) -> Note:
     """The risk of the groups of a column, as a note."""
     return Note("risk of groups", (column,), {"highest": measure(risk.highest), "mean": measure(risk.mean)})
-
-
-def group_numbers(records: Microdata) -> Integers:
-    """Number of the group of each record, shape (n,); without a group, each record is one."""
-    return numbers_in(records, records.group)
 
 
 def values_of_groups(records: Microdata, frame: pd.DataFrame) -> Iterator[Note]:

@@ -21,7 +21,7 @@ from large_tools import ROLES, people
 from run_tools import COMMAND, environment, fork_or_start
 
 import defenses
-from defenses.base.blocks import BlockColumn, ReleasePlan
+from defenses.base.blocks import CountedCells, ReleasePlan
 from defenses.base.blockwise_defense import BlockwiseDefense
 from defenses.base.channel import Channel
 from defenses.base.defense import Needs
@@ -321,7 +321,7 @@ def test_every_exported_defense_of_tables_is_released_or_says_that_it_needs_all_
     assert not others
 
 
-class CountedColumn(BlockColumn):
+class CountedColumn(CountedCells):
     """Distinct values of a column that note when their counts are read."""
 
     seen: ClassVar = []
