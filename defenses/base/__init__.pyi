@@ -8,6 +8,7 @@ from .blocks import ReleasePlan as ReleasePlan
 from .blocks import RecordsInBlocks as RecordsInBlocks
 from .blocks import ReleasedBlock as ReleasedBlock
 from .blocks import Step as Step
+from .blocks import StoredBlock as StoredBlock
 from .blocks import block_generator as block_generator
 from .blocks import block_sizes as block_sizes
 from .blocks import listed_cells as listed_cells

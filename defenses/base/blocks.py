@@ -183,6 +183,40 @@ class Block(ABC):
         """Number of each record in a column of numbers, shape (rows,); NaN where missing."""
 
 
+@dataclass(frozen=True)
+class StoredBlock(Block):
+    """Consecutive rows of a table, by their codes.
+
+    Attributes
+    ----------
+    number : int
+        Number of the block, from 0.
+    start : int
+        Position of its first row in the table.
+    columns : mapping of str to ndarray, each of shape (rows,)
+        Code of each row; its number, float, in a column that has no codes.
+    described : mapping of str to object
+        The columns of a table that is read in parts: whether they have `numbers_only`, else the `numbers` of the codes.
+    """
+
+    number: int
+    start: int
+    columns: Mapping[str, NDArray[Any]]
+    described: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def codes(self, name: str) -> Integers:
+        """Code of each row in a column."""
+        return self.columns[name]
+
+    def numbers(self, name: str) -> Floats:
+        """Number of each row in a column of numbers."""
+        stored, column = self.columns[name], self.described[name]
+        return np.asarray(stored.astype(float) if column.numbers_only else column.numbers[stored])
+
+
 Divided = tuple[Integers, Mapping[str, NDArray[Any]]]
 """Part of each record of a block, and what is kept of the records, by a name."""
 

@@ -25,6 +25,7 @@ from defenses.base import (
     Microdata,
     RecordsInBlocks,
     ReleasedBlock,
+    StoredBlock,
     code_column,
     code_values,
     plain_numbers,
@@ -36,7 +37,7 @@ from scenarios.tables.parts.files.csv_files import literal, quoted
 from scenarios.tables.parts.files.output_files import private_folder
 from scenarios.tables.parts.files.spool import Spool
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
-from scenarios.tables.parts.raw_columns import RawColumn, ordered_rows, raw_columns, true_rows, value_texts
+from scenarios.tables.parts.raw_columns import RawColumn, ordered_rows, raw_columns, row_weights, true_rows, value_texts
 from scenarios.tables.reading.arrow_tables import text_bytes
 from scenarios.tables.roles import read_roles
 from scenarios.tables.toml.toml_file import read_bytes
@@ -95,40 +96,6 @@ class LargeColumn:
 
 
 @dataclass(frozen=True)
-class StoredBlock(Block):
-    """Consecutive rows of a table in files.
-
-    Attributes
-    ----------
-    number : int
-        Number of the block, from 0.
-    start : int
-        Position of its first row in the table.
-    columns : mapping of str to ndarray, each of shape (rows,)
-        Code of each row, int32; its number, float, in a column of `numbers_only`.
-    described : mapping of str to LargeColumn
-        The columns of the table.
-    """
-
-    number: int
-    start: int
-    columns: Mapping[str, NDArray[Any]]
-    described: Mapping[str, LargeColumn] = field(default_factory=dict, repr=False)
-
-    def __len__(self) -> int:
-        return len(next(iter(self.columns.values())))
-
-    def codes(self, name: str) -> Integers:
-        """Code of each row in a column."""
-        return self.columns[name]
-
-    def numbers(self, name: str) -> Floats:
-        """Number of each row in a column of numbers."""
-        stored, column = self.columns[name], self.described[name]
-        return stored.astype(float) if column.numbers_only else column.numbers[stored]
-
-
-@dataclass(frozen=True)
 class DistinctRecords(Microdata):
     """Distinct values of each column, with the number of records as length.
 
@@ -156,17 +123,6 @@ class DistinctRecords(Microdata):
     def place(self, column: str, row: int) -> str:
         """Column in words; rows of distinct values mean nothing."""
         return f"column {column!r}"
-
-
-def _row_counts(column: LargeColumn, rows: int) -> Integers:
-    """Number of records of each row of the table of distinct values; of sampled numbers, each row is one record."""
-    if column.numbers_only:
-        return np.ones(rows, dtype=np.intp)
-    counts = np.zeros(rows, dtype=np.intp)
-    distinct = len(column.raw.values)
-    counts[:distinct] = column.raw.counts
-    counts[distinct : distinct + 1] = column.raw.missing
-    return counts
 
 
 @dataclass(frozen=True)
@@ -242,7 +198,12 @@ class LargeRecords(InParts, RecordsInBlocks):
     @cached_property
     def counted(self) -> Microdata:
         """Roles, domains and the values that occur, with the number of records as length."""
-        roles = self.roles
+        roles, rows = self.roles, len(self.roles.frame)
+        # Of sampled numbers, each row is one record.
+        counts = {
+            name: np.ones(rows, dtype=np.intp) if column.numbers_only else row_weights(column.raw, rows)
+            for name, column in self.columns.items()
+        }
         return DistinctRecords(
             roles.frame,
             roles.identifiers,
@@ -253,7 +214,7 @@ class LargeRecords(InParts, RecordsInBlocks):
             roles.person,
             group=roles.group,
             size=self.rows,
-            counts={name: _row_counts(column, len(roles.frame)) for name, column in self.columns.items()},
+            counts=counts,
         )
 
     def is_coded(self, name: str) -> bool:
