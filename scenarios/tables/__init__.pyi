@@ -41,6 +41,7 @@ from .review.rows_of_people import RowsOfPeople as RowsOfPeople
 from .review.rows_of_people import number_of_people as number_of_people
 from .review.rows_of_people import rows_of_each as rows_of_each
 from .risk import RiskReport as RiskReport
+from .risk import risk_report as risk_report
 from .roles import read_roles as read_roles
 from .split_table import SplitFile as SplitFile
 from .split_table import drawn_control as drawn_control

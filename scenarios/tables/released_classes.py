@@ -7,14 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.base import StoredBlock
-from defenses.base import blocks as sizes
 from metrics.classes import SizeCounts, group_starts, joint_counts, key_starts, without_group
 from metrics.columns import SUPPRESSED, Domain, Floats, Integers, is_generalized, refuse, require
 from metrics.diversity import ClassDiversity
@@ -22,6 +20,9 @@ from metrics.risk import GroupRisk
 from scenarios.tables.note import Note
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import Roles
+
+if TYPE_CHECKING:
+    from defenses.base import StoredBlock
 
 PERSON = ""
 """Name of the column of people who are known by other means than a released column."""
@@ -230,9 +231,12 @@ class ReleasedTable(CountedRelease):
 
     def blocks(self, names: Sequence[str]) -> Iterator[StoredBlock]:
         """Blocks of rows in the order of the table."""
-        for number, start in enumerate(range(0, self.rows, sizes.BLOCK)):
-            rows = slice(start, start + sizes.BLOCK)
-            yield StoredBlock(number, start, {name: self.codes(name)[rows] for name in names})
+        # It imports channels of defenses, which `tokumei risk` does not need.
+        from defenses.base import blocks
+
+        for number, start in enumerate(range(0, self.rows, blocks.BLOCK)):
+            rows = slice(start, start + blocks.BLOCK)
+            yield blocks.StoredBlock(number, start, {name: self.codes(name)[rows] for name in names})
 
     def class_pairs(self, value: str | None = None) -> Iterator[ClassPairs]:
         """All equivalence classes together."""
