@@ -192,6 +192,12 @@ class CountedRelease(ABC):
         return name if name in self.columns and name not in self.quasi_identifiers else None
 
     @property
+    def stars(self) -> dict[str, int]:
+        """Code of ``*`` in the quasi-identifiers that hold it."""
+        found = {name: self.columns[name].suppressed for name in self.quasi_identifiers}
+        return {name: code for name, code in found.items() if code is not None}
+
+    @property
     @abstractmethod
     def rows(self) -> int:
         """Number of rows."""
@@ -206,7 +212,9 @@ class CountedRelease(ABC):
 
     def cells(self, name: str) -> Iterator[Cells]:
         """Text of each code's cell, None where missing, in parts where there are too many to list."""
-        yield self.columns[name].cells
+        listed = self.columns[name].cells
+        if listed is not None:
+            yield listed
 
 
 @dataclass(frozen=True)
@@ -307,15 +315,8 @@ class ClassCounts:
         ValueError
             If there is no quasi-identifier or no row, or a sensitive column is a quasi-identifier.
         """
-        require_quasi_identifiers(table.quasi_identifiers)
-        require(table.rows, "the table has no rows and therefore no classes to measure")
-        for column in table.sensitive:
-            refuse(
-                column in table.quasi_identifiers,
-                f"column {column!r} is a quasi-identifier and cannot be the sensitive column too",
-            )
-        found = {name: table.columns[name].suppressed for name in table.quasi_identifiers}
-        stars = {name: code for name, code in found.items() if code is not None}
+        _check_roles(table)
+        stars = table.stars
         every = all(table.columns[name].counts[code] == table.rows for name, code in stars.items())
         whole = stars if len(stars) == len(table.quasi_identifiers) and not every else {}
         weight = None if table.weights is None else table.roles.weight
@@ -324,7 +325,8 @@ class ClassCounts:
         diversity: dict[str, ClassDiversity] = {}
         kept: list[tuple[Mapping[str, Integers], Integers]] = []
         members: list[tuple[Floats, Integers, Integers]] = []
-        weighted: list[tuple[Integers, Floats]] = []
+        own: list[Integers] = []
+        weighted: list[Floats] = []
         used = suppressed = 0
         measured = dict.fromkeys((*table.sensitive, table.person, table.group, weight))
         measured.pop(None, None)
@@ -349,7 +351,8 @@ class ClassCounts:
                     # Rows that name no group are in none.
                     members.append(((1 / records)[pairs.groups][named], pairs.values[named], pairs.counts[named]))
                 if name == weight and table.weights is not None:
-                    weighted.append((records, pairs.summed(pairs.counts * table.weights[pairs.values])))
+                    own.append(records)
+                    weighted.append(pairs.summed(pairs.counts * table.weights[pairs.values]))
                 if name in table.sensitive:
                     shares = table.columns[name].shares
                     part = ClassDiversity.of_pairs(pairs.groups, pairs.values, pairs.counts, shares)
@@ -367,7 +370,18 @@ class ClassCounts:
             diversity,
             coded,
             suppressed,
-            tuple(map(np.concatenate, zip(*weighted, strict=True))) if weighted else None,
+            None if weight is None else (np.concatenate(own), np.concatenate(weighted)),
+        )
+
+
+def _check_roles(table: CountedRelease) -> None:
+    """Raise ValueError unless a table has rows and quasi-identifiers, none of them sensitive."""
+    require_quasi_identifiers(table.quasi_identifiers)
+    require(table.rows, "the table has no rows and therefore no classes to measure")
+    for column in table.sensitive:
+        refuse(
+            column in table.quasi_identifiers,
+            f"column {column!r} is a quasi-identifier and cannot be the sensitive column too",
         )
 
 

@@ -93,7 +93,7 @@ class LargeReleased(InParts, CountedRelease):
         """Text of each code's cell, None where missing, in parts of `_ROWS` codes where there are too many to list."""
         column = self.columns[name]
         if column.cells is not None:
-            yield column.cells
+            yield from super().cells(name)
             return
         yield np.array([None], dtype=object)
         for batch in wide_values(self.files, column.coded.raw, _ROWS):

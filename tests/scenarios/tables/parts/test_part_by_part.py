@@ -66,8 +66,10 @@ PARAMETERS = {
     "OptimalRetentionWithPrior": ["epsilon=3.0", "columns=['code_1']", "prior={code_1=[1, 2, 3, 4]}"],
     "Pipeline": ["steps=[{use='GlobalRecoding', levels=1}, {use='RecordSuppression', k=2}]"],
     "ReportedTable": ["epsilon=3.0", "columns=['age']"],
+    "RetentionReplacement": ["retention=0.7"],
     "Rounding": ["base={age=7}"],
     "StratifiedSampling": ["by='source'", "rate=0.5"],
+    "TopBottomCoding": ["share=0.1"],
 }
 """Parameters of defenses that have no default, or that take less time."""
 
