@@ -21,12 +21,12 @@ from .base.release import TrainingRelease as TrainingRelease
 from .base.simplex import project_to_simplex as project_to_simplex
 
 # recoding
-from .recoding.cell_suppression import CellSuppression as CellSuppression
+from .recoding.suppression import CellSuppression as CellSuppression
 from .recoding.global_recoding import GlobalRecoding as GlobalRecoding
 from .recoding.pseudonymization import Pseudonymization as Pseudonymization
-from .recoding.record_suppression import RecordSuppression as RecordSuppression
-from .recoding.rounding import Rounding as Rounding
-from .recoding.top_bottom_coding import TopBottomCoding as TopBottomCoding
+from .recoding.suppression import RecordSuppression as RecordSuppression
+from .recoding.number_coding import Rounding as Rounding
+from .recoding.number_coding import TopBottomCoding as TopBottomCoding
 
 # grouping
 from .grouping.anatomy import Anatomy as Anatomy
@@ -42,22 +42,22 @@ from .grouping.mondrian.mondrian import Mondrian as Mondrian
 
 # perturbation
 from .perturbation.additive_noise import AdditiveNoise as AdditiveNoise
-from .perturbation.constant import Constant as Constant
-from .perturbation.identity import Identity as Identity
-from .perturbation.rank_swapping import RankSwapping as RankSwapping
-from .perturbation.record_replacement import RecordReplacement as RecordReplacement
-from .perturbation.record_swapping import RecordSwapping as RecordSwapping
+from .perturbation.reference_releases import Constant as Constant
+from .perturbation.reference_releases import Identity as Identity
+from .perturbation.swapping import RankSwapping as RankSwapping
+from .perturbation.reference_releases import RecordReplacement as RecordReplacement
+from .perturbation.swapping import RecordSwapping as RecordSwapping
 from .perturbation.sampling import Sampling as Sampling
-from .perturbation.shuffle import Shuffle as Shuffle
-from .perturbation.stratified_sampling import StratifiedSampling as StratifiedSampling
+from .perturbation.swapping import Shuffle as Shuffle
+from .perturbation.sampling import StratifiedSampling as StratifiedSampling
 
 # pram
 from .pram.optimal_matrix import OptimalMatrix as OptimalMatrix
-from .pram.optimal_retention_defense import OptimalRetention as OptimalRetention
-from .pram.optimal_retention_defense import OptimalRetentionWithPrior as OptimalRetentionWithPrior
-from .pram.private_retention import OptimalRetentionByObjective as OptimalRetentionByObjective
-from .pram.private_retention import OptimalRetentionByOutput as OptimalRetentionByOutput
-from .pram.private_retention import OptimalRetentionFromNoisyHistogram as OptimalRetentionFromNoisyHistogram
+from .pram.retention_defenses import OptimalRetention as OptimalRetention
+from .pram.retention_defenses import OptimalRetentionWithPrior as OptimalRetentionWithPrior
+from .pram.retention_defenses import OptimalRetentionByObjective as OptimalRetentionByObjective
+from .pram.retention_defenses import OptimalRetentionByOutput as OptimalRetentionByOutput
+from .pram.retention_defenses import OptimalRetentionFromNoisyHistogram as OptimalRetentionFromNoisyHistogram
 from .pram.retention_replacement import RetentionReplacement as RetentionReplacement
 
 # synthetic
@@ -76,9 +76,9 @@ from .synthetic.refined_bins import RefinedBins as RefinedBins
 
 # curators
 from .curators.curator import Curator as Curator
-from .curators.exact_curator import ExactCurator as ExactCurator
+from .curators.reference_curators import ExactCurator as ExactCurator
 from .curators.graph_curator import GraphCurator as GraphCurator
-from .curators.unaccounted_curator import UnaccountedCurator as UnaccountedCurator
+from .curators.reference_curators import UnaccountedCurator as UnaccountedCurator
 
 # dp
 

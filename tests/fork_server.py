@@ -25,7 +25,7 @@ from multiprocessing import util
 
 PRELOADED = (
     "scenarios.running.workers.preload",
-    "scenarios.running.boards.playing",
+    "scenarios.running.runner",
     "scenarios.commands.cli",
     "scenarios.running.methods.methods",
     "scenarios.datasets",

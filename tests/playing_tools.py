@@ -1,11 +1,13 @@
-"""Scores of one play without the utility of its release, which takes two thirds of the time of a play."""
+"""Plays in this process: scores without utility (two thirds of the time of a play), and stored trials again."""
 
 from contextlib import contextmanager
 from unittest.mock import patch
 
+from leaderboard.results.store import identity
 from scenarios.games.classifier_membership import ClassifierMembership
 from scenarios.games.playing import play_alone
 from scenarios.games.table_game import TableGame
+from scenarios.running.workers.worker import Ending, Worker
 
 
 @contextmanager
@@ -22,3 +24,15 @@ def scored(defense, attack, game, rng):
     """Scores of one play, the same as `play(...).scores` in a game that fits the methods."""
     with unmeasured_utility():
         return play_alone(defense, attack, game, rng)[2]
+
+
+def replay(catalogue, results):
+    """Stored trials that the catalogue still has, each with the outcome of its play in this process."""
+    wanted = {identity(result): result for result in results}
+    worker = Worker(catalogue.plan)
+    replays = []
+    for unit in catalogue.units:
+        part = unit.only([number for number, result in enumerate(unit.results) if identity(result) in wanted])
+        endings = [item for item in worker.play(part) if isinstance(item, Ending)] if part.results else []
+        replays += [(wanted[identity(part.results[ending.result])], ending) for ending in endings]
+    return replays

@@ -134,7 +134,7 @@ def test_a_family_imports_no_sister(package):
         ("from defenses import Mondrian, Identity", ["grouping", "perturbation"]),
         ("from defenses import recoding", ["recoding"]),
         ("from defenses import *", ["*"]),
-        ("import defenses.recoding.rounding", ["recoding"]),
+        ("import defenses.recoding.number_coding", ["recoding"]),
         ("from defenses.base.defense import Defense", ["base"]),
         ("from . import anatomy", ["grouping"]),
         ("from .anatomy import Anatomy", ["grouping"]),

@@ -16,6 +16,7 @@ from scenarios.tables.dataset import load_table, with_columns
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament, csv_bytes
 from scenarios.tournament.rules.opening import open_tournament
+from scenarios.tournament.rules.scoring import score_shares
 from scenarios.tournament.rules.submitting import submit
 
 START = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -112,3 +113,8 @@ def opened(
         _OPENED[asked] = place
     shutil.copytree(_OPENED[asked], folder)
     return Played(Tournament(folder))
+
+
+def score(tournament, share, jobs, progress=None):
+    """Results of all tables against all attackers at one share of the rows."""
+    return score_shares(tournament, (share,), jobs, progress)[share]

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,7 @@ from metrics.columns import (
     numbers_of,
     read_cells,
     require,
+    scattered,
 )
 
 # Transition matrix of a column that a release discloses, and released cells as its categories.
@@ -173,6 +174,21 @@ class SharedColumn:
         See `gower_distance`.
         """
         return _kept(self._tables, "distance", lambda: _column_distance(self))
+
+    def of_rows(self, rows: Integers) -> SharedColumn:
+        """Return the column with these released rows only, in this order, and the distinct cells that they hold."""
+        cells = self.cells
+        used, codes = np.unique(cells.codes[rows], return_inverse=True)
+        kept: dict[str, Any] = {name: getattr(cells, name)[used] for name in ("suppressed", "missing", "or_missing")}
+        if isinstance(cells, NumericCells):
+            position = scattered(np.arange(used.size), used, cells.missing.size)
+            segments = position[cells.owner] >= 0
+            kept |= {name: getattr(cells, name)[segments] for name in ("low", "high", "closed")}
+            kept["owner"] = position[cells.owner[segments]]
+        else:
+            kept["member"] = cast(CategoricalCells, cells).member[used]
+        errors = None if self.errors is None else self.errors.among(used)
+        return replace(self, cells=replace(cells, codes=codes, **kept), errors=errors)
 
 
 @dataclass(frozen=True)
@@ -320,31 +336,42 @@ def _coding(release: MicrodataRelease, knowledge: Knowledge) -> Coding:
     return coding
 
 
-def with_text_errors(columns: list[SharedColumn]) -> list[SharedColumn]:
-    """Return the columns with the typing errors that the release shows; the same columns where it shows none."""
-    texts = [_texts(column) for column in columns]
+def with_text_errors(columns: list[SharedColumn], *, itself: bool = False) -> list[SharedColumn]:
+    """Return the columns with the typing errors that the release shows; the same columns where it shows none.
+
+    Parameters
+    ----------
+    columns : list of SharedColumn
+        Both sides.
+    itself : bool
+        Whether both sides are one table, each of whose rows is compared with all others.
+    """
+    texts = [_texts(column, itself=itself) for column in columns]
     if not any(texts):
         return columns
 
     def distance(number: int, rows: Integers) -> Floats:
-        own = columns[number]
-        return np.asarray(gathered(own.distance(), own.cells.codes[rows], own.codes))
+        some = columns[number].of_rows(rows)
+        table = np.asarray(some.expand(some.distance()))
+        if itself:
+            table[np.arange(rows.size), rows] = np.inf
+        return table
 
     errors = text_errors(texts, distance)
     return [replace(column, errors=found) for column, found in zip(columns, errors, strict=True)]
 
 
-def _texts(column: SharedColumn) -> TextSides | None:
+def _texts(column: SharedColumn, *, itself: bool) -> TextSides | None:
     """Both sides of a column of categories as texts; None where some candidate has each plain cell, or for numbers."""
     cells = column.cells
     if not isinstance(cells, CategoricalCells):
         return None
     cell = np.where(cells.plain & ~cells.missing, cells.member.argmax(axis=1), cells.domain.size)
     value = cells.domain.codes(column.values)
-    if np.isin(cell, [*value, cells.domain.size]).all():
+    if not itself and np.isin(cell, [*value, cells.domain.size]).all():
         return None
     names = np.array([*cells.domain.categories, ""], dtype=object)
-    return TextSides(names[cell].tolist(), names[value].tolist(), cells.codes, column.codes)
+    return TextSides(names[cell].tolist(), names[value].tolist(), cells.codes, column.codes, itself)
 
 
 def _known_cells(released: pd.DataFrame, codings: list[Coding]) -> dict[str, Cells]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attacks.base.text_similarity import LEVELS, SPELLING, TextComparison, TextPairs, evenly
-from metrics.columns import Array, Booleans, Floats, Integers
+from metrics.columns import Array, Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -58,28 +58,30 @@ class TextErrors:
         table[self.pairs.cell, self.pairs.value] = self.pairs.level
         return table
 
-    def rarity(self, equal: Booleans, count: Integers) -> Floats:
-        """Log-ratio of the mean share of candidates at a pair's level, equality included, to their share for its cell.
+    def rarity(self, equal: Floats, count: Integers) -> tuple[Floats, Floats]:
+        """Log-ratio of the mean share of candidates at a level of agreement to their share for one cell.
 
         Parameters
         ----------
-        equal : ndarray of bool, shape (cells, values)
-            Which cells equal which values.
+        equal : ndarray of float, shape (cells,)
+            Share of candidates that equal each cell.
         count : ndarray of int, shape (cells,)
             Number of released rows with each cell.
+
+        Returns
+        -------
+        tuple of two ndarray of float
+            Of the candidates that equal a cell, shape (cells,), and of nearly equal pairs, shape (pairs,).
 
         References
         ----------
         Winkler (1989), Frequency-based matching in Fellegi-Sunter model of record linkage.
         """
-        table = np.zeros(equal.shape)
-        levels = self.levels(equal.shape)
-        for those in (equal, *(levels == level for level in np.unique(self.pairs.level))):
-            share = those @ self.share
-            mean = (share * count).sum() / max(1, count.sum())
-            rare = np.log(np.maximum(mean, 1e-12) / np.maximum(share, 1e-12))
-            table += those * rare[:, None]
-        return table
+        rows = max(1, count.sum())
+        level, share = self.pairs.level, self.share[self.pairs.value]
+        means = np.bincount(level, weights=share * count[self.pairs.cell], minlength=LEVELS) / rows
+        mean = (equal * count).sum() / rows
+        return _log_ratio(mean, equal), _log_ratio(means[level], self.mass)
 
     def distance(self, shape: tuple[int, int]) -> Floats:
         """Distance of each distinct cell to each distinct value, shape (cells, values), 1 where they are different.
@@ -107,6 +109,11 @@ class TextErrors:
         place = np.repeat(np.arange(cells.size), high - low)
         return place, np.arange(place.size) + np.repeat(high - np.cumsum(high - low), high - low)
 
+    def among(self, cells: Integers) -> TextErrors:
+        """Return what is known of some distinct cells, which are numbered anew; ascending."""
+        place, pair = self.of_cells(cells)
+        return replace(self, pairs=self.pairs.where(pair)._replace(cell=place))
+
     def ratio_table(self, cells: Integers) -> Floats:
         """`ratio` of some cells and all values, shape (cells, values); 0 where they are equal or different."""
         table = np.zeros((cells.size, self.share.size))
@@ -125,12 +132,19 @@ class TextSides:
         Distinct texts; empty for missing values and for cells that hold several values.
     cell_codes, value_codes : ndarray of int
         The distinct text of each released row, shape (rows,), and of each candidate, shape (candidates,).
+    itself : bool
+        Whether both sides are one table, each of whose rows is compared with all others.
     """
 
     cells: Sequence[str]
     values: Sequence[str]
     cell_codes: Integers
     value_codes: Integers
+    itself: bool = False
+
+
+def _log_ratio(mean: Floats, share: Floats) -> Floats:
+    return np.asarray(np.log(np.maximum(mean, 1e-12) / np.maximum(share, 1e-12)))
 
 
 # Released rows whose nearest candidates show whether a column has typing errors, and the largest number of pairs.
@@ -149,10 +163,11 @@ def text_errors(
 ) -> list[TextErrors | None]:
     """Typing errors of each column; None where a column is no text or its nearly equal texts tell nothing.
 
-    A column is compared as text only if released cells hold texts that no candidate has. Some rows with such cells are
-    answered by the nearest candidates in all other columns. A level of similarity counts if these candidates have it
-    more often than other candidates do. One spelling always counts. Where there is no other column, a level counts if
-    unknown texts have it more often than candidates' values among themselves.
+    A column is compared as text only if released cells hold texts that no candidate has, or in a table beside itself
+    that no other row has. Some rows with such cells are answered by the nearest candidates in all other columns. A
+    level of similarity counts if these candidates have it more often than other candidates do. One spelling always
+    counts. Where there is no other column, a level counts if unknown texts have it more often than candidates' values
+    among themselves.
 
     Names are compared by Jaro-Winkler similarity, codes by the distance of optimal string alignment (Damerau and
     Levenshtein), and phrases such as addresses by their common bigrams (`attacks.base.text_similarity.measure_of`).
@@ -179,7 +194,10 @@ def _errors(
     if column is None:
         return None
     comparison = TextComparison(column.cells, column.values)
-    rows = np.flatnonzero(comparison.unknown[column.cell_codes])
+    unknown = comparison.unknown
+    if column.itself:
+        unknown = comparison.filled & (np.bincount(column.cell_codes, minlength=len(column.cells)) == 1)
+    rows = np.flatnonzero(unknown[column.cell_codes])
     rows = rows[evenly(rows.size, min(ROWS, max(1, PAIRS // column.value_codes.size)))]
     if not rows.size:
         return None

@@ -68,8 +68,8 @@ class TextPairs(NamedTuple):
     similarity: Singles
     level: NDArray[np.int8]
 
-    def where(self, those: Booleans) -> TextPairs:
-        """Return some of the pairs."""
+    def where(self, those: Booleans | Integers) -> TextPairs:
+        """Return some of the pairs: those that a mask marks, or at these positions."""
         return TextPairs(self.cell[those], self.value[those], self.similarity[those], self.level[those])
 
 
@@ -93,10 +93,15 @@ class TextComparison:
         self.measure = measure_of([text for text in self._values if text])
         self._lengths = [np.array([len(text) for text in side], dtype=np.intp) for side in spelled]
 
+    @property
+    def filled(self) -> Booleans:
+        """Which cells are texts, shape (cells,)."""
+        return np.asarray(self._lengths[0] > 0)
+
     @cached_property
     def unknown(self) -> Booleans:
         """Which cells are texts that no candidate has, shape (cells,)."""
-        return np.asarray(~np.isin(self._exact[0], self._exact[1]) & (self._lengths[0] > 0))
+        return np.asarray(~np.isin(self._exact[0], self._exact[1]) & self.filled)
 
     def of_cells(self, cells: Integers) -> TextPairs:
         """Pairs of some cells and all values."""

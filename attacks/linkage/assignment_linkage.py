@@ -9,8 +9,8 @@ from numpy.random import Generator
 from attacks.base import Attack, Knowledge, RankedAnswers, shared_columns, shared_distance
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likeliest_candidates import TABLE
-from attacks.linkage.linkage_answers import NotedAnswers, assignment_answers, distance_posterior
-from attacks.linkage.sparse_matching import kept_note, nearest_candidates, sparse_answers
+from attacks.linkage.linkage_answers import assignment_answers, distance_posterior
+from attacks.linkage.sparse_matching import answers_among_kept, nearest_candidates
 from defenses.base import Microdata, MicrodataRelease
 from metrics.columns import Integers, check_real
 
@@ -61,8 +61,7 @@ class AssignmentLinkage(Attack):
         rows, candidates = len(release.frame), len(knowledge.candidates)
         if rows * candidates > TABLE:
             near = nearest_candidates(shared_columns(release, knowledge), self.sharpness, rng)
-            claims = sparse_answers(near, candidates, rng)
-            return NotedAnswers(**{**vars(claims), "confidence": None}, notes=(kept_note(candidates),))
+            return answers_among_kept(near, candidates, rng)
         scores = -shared_distance(release, knowledge)
         posterior = distance_posterior(release, knowledge, self.sharpness)
         return assignment_answers(scores, posterior, rng, calibrated=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,21 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from attacks.base import Attack, Knowledge, RankedAnswers, SharedColumn, shared_columns
+from attacks.linkage.likeliest_candidates import TABLE, likeliest_of_all
 from attacks.linkage.linkage_answers import assignment_answers, matching_posterior
-from attacks.linkage.simulated_pairs import chosen_pairs, simulated_pairs
+from attacks.linkage.simulated_pairs import chosen_pairs, nearest_by, simulated_pairs, some_rows
+from attacks.linkage.sparse_matching import answers_among_kept
 from defenses.base import MicrodataRelease
-from metrics.columns import Booleans, Floats, Integers, NumericCells, check_choice, check_integer, check_real
+from metrics.columns import (
+    Booleans,
+    Floats,
+    Integers,
+    Integers32,
+    NumericCells,
+    check_choice,
+    check_integer,
+    check_real,
+)
 
 # Agreement of released rows with candidates, comparison by comparison.
 
@@ -31,21 +42,15 @@ class Agreement:
     columns : tuple of str
         The column of each comparison; a pair agrees in at most one comparison of a column.
     patterns : ndarray of int8, shape (pairs, comparisons)
-        1 where a pair agrees, 0 where it does not; pairs run through all candidates of one row, then of the next.
+        1 where a pair agrees, 0 where it does not.
     """
 
     names: tuple[str, ...]
     columns: tuple[str, ...]
     patterns: NDArray[np.int8]
 
-    def of_pairs(self, pairs: Integers) -> Agreement:
-        """Return the agreement of the pairs at these positions."""
-        return Agreement(self.names, self.columns, self.patterns[pairs])
-
     def of_comparisons(self, names: Sequence[str]) -> NDArray[np.int8]:
         """Patterns of the named comparisons, in the order of `names`, shape (pairs, names)."""
-        if tuple(names) == self.names:
-            return self.patterns
         return np.take(self.patterns, [self.names.index(name) for name in names], axis=1)
 
 
@@ -53,29 +58,113 @@ class Agreement:
 LEVEL_NAMES = ("one spelling", "nearly equal", "similar")
 
 
-def compare(columns: list[SharedColumn]) -> Agreement:
-    """Compare every released row with every candidate.
+class ComparedColumn:
+    """Comparisons of a column, of which a pair agrees in at most one.
 
     A cell agrees with a value that it covers. Where all cells are plain, numbers are compared a second time by public
     bins. Equal numbers do not agree in that comparison too. Where a column has typing errors, texts are compared by
     further levels: one spelling, nearly equal, similar.
+
+    Parameters
+    ----------
+    column : SharedColumn
+        Both sides.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The comparisons, coverage first.
     """
-    compared: list[tuple[str, str, NDArray[np.int8]]] = []
-    for column in columns:
-        covered = column.expand(column.contains().view(np.int8))
-        compared.append((column.name, column.name, covered.ravel()))
-        if isinstance(column.cells, NumericCells) and column.cells.plain.all():
-            domain = column.cells.domain
-            same_bin = domain.codes(column.cells.hull()[0])[:, None] == domain.codes(column.values)
-            added = (column.expand(same_bin.view(np.int8)) - covered).ravel()
-            compared.append((f"{column.name} (bins)", column.name, added))
-        if column.errors is not None:
-            levels = column.errors.levels(column.contains().shape)
-            for level in np.unique(column.errors.pairs.level).tolist():
-                agreed = column.expand((levels == level).view(np.int8)).ravel()
-                compared.append((f"{column.name} ({LEVEL_NAMES[level]})", column.name, agreed))
-    names, of_columns, tables = zip(*compared, strict=True)
-    return Agreement(names, of_columns, np.ascontiguousarray(np.stack(tables).T))
+
+    def __init__(self, column: SharedColumn) -> None:
+        self.column = column
+        self._bins = isinstance(column.cells, NumericCells) and bool(column.cells.plain.all())
+        levels = [] if column.errors is None else np.unique(column.errors.pairs.level).tolist()
+        self._levels = levels
+        further = ["bins"] * self._bins + [LEVEL_NAMES[level] for level in levels]
+        self.names = (column.name, *(f"{column.name} ({name})" for name in further))
+
+    def outcomes(self, rows: Integers) -> tuple[SharedColumn, NDArray[np.int8]]:
+        """The column with some rows, and the comparison in which its cells and values agree, shape (cells, values).
+
+        Comparisons are counted from 1; 0 stands for none.
+        """
+        part = self.column.of_rows(rows)
+        outcome = part.contains().astype(np.int8)
+        if self._bins and isinstance(part.cells, NumericCells):
+            domain = part.cells.domain
+            same_bin = domain.codes(part.cells.hull()[0])[:, None] == domain.codes(part.values)
+            outcome[same_bin & (outcome == 0)] = 2
+        if part.errors is not None:
+            levels = part.errors.levels(outcome.shape)
+            for number, level in enumerate(self._levels, start=2):
+                outcome[levels == level] = number
+        return part, outcome
+
+    def at(self, rows: Integers, candidates: Integers | Integers32) -> NDArray[np.int8]:
+        """The comparison in which each row agrees with the candidate beside it, shape (pairs,); see `outcomes`."""
+        result = np.empty(rows.size, dtype=np.int8)
+        order = np.argsort(rows, kind="stable")
+        distinct, first = np.unique(rows[order], return_index=True)
+        step = max(1, TABLE // self.column.codes.size)
+        for start in range(0, distinct.size, step):
+            chunk = distinct[start : start + step]
+            last = first[start + step] if start + step < distinct.size else rows.size
+            pairs = order[first[start] : last]
+            part, outcome = self.outcomes(chunk)
+            place = part.cells.codes[np.searchsorted(chunk, rows[pairs])]
+            result[pairs] = outcome[place, part.codes[candidates[pairs]]]
+        return result
+
+    @cached_property
+    def _rarity(self) -> tuple[Floats, Floats]:
+        """What the rarity of a value adds: where it is covered, shape (cells,), and in nearly equal pairs."""
+        cells, errors = self.column.cells, self.column.errors
+        count = np.bincount(cells.codes, minlength=cells.missing.size)
+        if errors is None:
+            return np.zeros(count.size), np.zeros(0)
+        return errors.rarity(self.column.contains() @ self.column.shares, count)
+
+    def weights(self, rows: Integers, gains: Floats, *, rare: bool) -> Floats:
+        """What the column adds to the match weights of some rows with all candidates, shape (rows, candidates).
+
+        Parameters
+        ----------
+        rows : ndarray of int, shape (rows,)
+            Positions of the rows.
+        gains : ndarray of float, shape (1 + comparisons,)
+            What each outcome adds.
+        rare : bool
+            Whether the rarity of a value counts where the column has typing errors.
+        """
+        part, outcome = self.outcomes(rows)
+        table = gains[outcome]
+        if rare and self.column.errors is not None:
+            of_cells, of_pairs = self._rarity
+            used = np.unique(self.column.cells.codes[rows])
+            place, pair = self.column.errors.of_cells(used)
+            table += (outcome == 1) * of_cells[used, None]
+            table[place, self.column.errors.pairs.value[pair]] += of_pairs[pair]
+        return np.asarray(part.expand(table), dtype=float)
+
+
+def agreement(columns: Sequence[ComparedColumn], rows: Integers, candidates: Integers) -> Agreement:
+    """Compare released rows with the candidates beside them."""
+    patterns = [
+        (one.at(rows, candidates)[:, None] == np.arange(1, len(one.names) + 1)).view(np.int8) for one in columns
+    ]
+    names = tuple(name for one in columns for name in one.names)
+    of_columns = tuple(one.column.name for one in columns for _ in one.names)
+    return Agreement(names, of_columns, np.hstack(patterns))
+
+
+def agreements(columns: Sequence[ComparedColumn], rows: Integers) -> Integers:
+    """Number of columns in which some rows agree with each candidate, shape (rows, candidates)."""
+    total = np.zeros((rows.size, columns[0].column.codes.size), dtype=np.intp)
+    for one in columns:
+        part, outcome = one.outcomes(rows)
+        total += part.expand(outcome > 0)
+    return total
 
 
 # Match weights of the Fellegi-Sunter model, learned by expectation maximization.
@@ -87,8 +176,6 @@ PRIOR = 0.5
 # probability OFTEN. Those of other pairs disagree with it. The other outcomes of a column share SELDOM.
 OFTEN, SELDOM = 0.9, 0.1
 MOST_ITERATIONS = 100
-# Pairs whose weights are computed at a time.
-BLOCK = 8192
 # Relative part of the tolerance, beside the absolute one that the caller chooses.
 RELATIVE_TOLERANCE = 1e-5
 
@@ -111,17 +198,10 @@ class MatchWeights:
     names: tuple[str, ...]
     gains: Floats
 
-    def of_pairs(self, agreement: Agreement) -> Floats:
-        """Weight of each pair, shape (pairs,); comparisons that one of the two lacks are left out."""
-        shared = [position for position, name in enumerate(self.names) if name in agreement.names]
-        patterns = agreement.of_comparisons([self.names[position] for position in shared])
-        gains, weights = self.gains[shared], np.empty(len(patterns))
-        # In blocks of rows, whose numbers fit into the processor's cache; the last one takes the rest.
-        starts = np.arange(max(1, len(patterns) // BLOCK)) * BLOCK
-        for start, end in pairwise([*starts.tolist(), len(patterns)]):
-            np.matmul(patterns[start:end].astype(float), gains, out=weights[start:end])
-        weights += self.intercept
-        return weights
+    def of_outcomes(self, names: Sequence[str]) -> Floats:
+        """What disagreement and agreement in each comparison of a column add; 0 for comparisons without a weight."""
+        known = dict(zip(self.names, self.gains.tolist(), strict=True))
+        return np.array([0.0, *(known.get(name, 0.0) for name in names)])
 
 
 def fitted_weights(agreement: Agreement, tolerance: float) -> MatchWeights:
@@ -227,6 +307,8 @@ def _close(new: Floats, old: Floats, tolerance: float) -> bool:
 
 
 CLASSIFIERS = ("ecm", "logistic", "svm")
+# Released rows that weights are fitted on where tables are large.
+LEARNED = 2000
 # Releases simulated for classifiers that learn from known answers.
 SIMULATIONS = 5
 
@@ -263,6 +345,9 @@ class FellegiSunter(Attack):
 
     Match weights add up as if columns agreed independently, which they do not. Answers therefore state no confidence.
 
+    More than five million pairs are compared in chunks. Weights are fitted on pairs of 2,000 random rows, and each row
+    is assigned among its 40 candidates of the largest weight.
+
     Parameters
     ----------
     classifier : {"ecm", "logistic", "svm"}
@@ -297,31 +382,40 @@ class FellegiSunter(Attack):
         NotApplicable
             If the classifier learns from known answers and the attacker cannot repeat the defense.
         """
-        columns = shared_columns(release, knowledge)
-        shape = _shape(columns)
-        agreement = compare(columns)
+        columns = [ComparedColumn(column) for column in shared_columns(release, knowledge)]
+        rows, candidates = len(release.frame), len(knowledge.candidates)
         if self.classifier == "ecm":
-            unknown = np.full(len(release.frame), -1)
-            weights = fitted_weights(self._chosen(agreement, shape, unknown, rng)[0], self.tolerance)
+            weights = fitted_weights(self._chosen(columns, np.full(rows, -1), rng)[0], self.tolerance)
         else:
             weights = self._trained_weights(release, knowledge, rng)
         # A comparison that simulated releases had and this one lacks (bins of a column with intervals) is left out.
-        table = weights.of_pairs(agreement).reshape(shape)
-        if self.classifier == "ecm":
-            for column in columns:
-                if column.errors is not None:
-                    count = np.bincount(column.cells.codes, minlength=column.cells.missing.size)
-                    table += column.expand(column.errors.rarity(column.contains(), count))
+        gains = [weights.of_outcomes(one.names) for one in columns]
+
+        def of_rows(some: Integers) -> Floats:
+            total = np.full((some.size, candidates), weights.intercept)
+            for one, gain in zip(columns, gains, strict=True):
+                total += one.weights(some, gain, rare=self.classifier == "ecm")
+            return total
+
+        if rows * candidates > TABLE:
+            return answers_among_kept(likeliest_of_all(of_rows, rows, candidates, rng), candidates, rng)
+        table = of_rows(np.arange(rows))
         return assignment_answers(table, matching_posterior(table), rng, calibrated=False)
 
-    def _chosen(
-        self, agreement: Agreement, shape: tuple[int, int], truth: Integers, rng: Generator
-    ) -> tuple[Agreement, Booleans]:
+    def _chosen(self, columns: Sequence[ComparedColumn], truth: Integers, rng: Generator) -> tuple[Agreement, Booleans]:
         """Agreement of the pairs to fit on, and which of them are known to match."""
-        # A random part breaks ties.
-        count = agreement.patterns.sum(axis=1).reshape(shape) + rng.random(shape) / 2
-        rows, candidates = chosen_pairs(-count, truth, self.near, self.far, rng)
-        return agreement.of_pairs(rows * shape[1] + candidates), truth[rows] == candidates
+        candidates, learned = columns[0].column.codes.size, np.arange(truth.size)
+        if truth.size * candidates > TABLE:
+            learned = some_rows(truth.size, LEARNED, rng)
+            near = likeliest_of_all(lambda some: agreements(columns, learned[some]), learned.size, candidates, rng)
+            place = nearest_by(-near.log_likelihood, self.near)
+            nearest = np.take_along_axis(near.candidate, place, axis=1).astype(np.intp)
+        else:
+            # A random part breaks ties.
+            count = agreements(columns, learned) + rng.random((truth.size, candidates)) / 2
+            nearest = nearest_by(-count, self.near)
+        rows, others = chosen_pairs(nearest, truth[learned], candidates, self.far, rng)
+        return agreement(columns, learned[rows], others), truth[learned[rows]] == others
 
     def _trained_weights(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> MatchWeights:
         """Weights learned from simulated releases, by the comparisons that all of them allow."""
@@ -329,14 +423,12 @@ class FellegiSunter(Attack):
         from sklearn.svm import LinearSVC
 
         simulated = simulated_pairs(release, knowledge, SIMULATIONS)
-        chosen = [self._chosen(compare(columns), _shape(columns), truth, rng) for columns, truth in simulated]
+        chosen = [
+            self._chosen([ComparedColumn(column) for column in columns], truth, rng) for columns, truth in simulated
+        ]
         samples, matches = zip(*chosen, strict=True)
         names = tuple(name for name in samples[0].names if all(name in sample.names for sample in samples))
         patterns = np.vstack([sample.of_comparisons(names) for sample in samples])
         classifier: Any = LogisticRegression() if self.classifier == "logistic" else LinearSVC()
         classifier.fit(patterns, np.concatenate(matches))
         return MatchWeights(float(np.ravel(classifier.intercept_)[0]), names, np.ravel(classifier.coef_))
-
-
-def _shape(columns: list[SharedColumn]) -> tuple[int, int]:
-    return columns[0].cells.codes.size, columns[0].codes.size

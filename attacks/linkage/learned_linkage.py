@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from attacks.base import Knowledge, SharedColumn, gower_distance, shared_columns, shared_distance
 from attacks.linkage.linkage_answers import Linkage, matching_posterior
-from attacks.linkage.simulated_pairs import chosen_pairs, of_rows, simulated_pairs, some_rows
+from attacks.linkage.simulated_pairs import chosen_pairs, nearest_by, simulated_pairs, some_rows
 from defenses.base import MicrodataRelease
 from metrics.columns import Array, Floats, Integers, NumericCells, check_integer, check_real
 
@@ -72,9 +72,10 @@ class LearnedLinkage(Linkage):
         labelled_simulations: list[tuple[list[SharedColumn], Integers]] = []
         for simulated, truth in simulated_pairs(release, knowledge, self.simulations):
             learned = some_rows(truth.size, ROWS, rng)
-            columns_learned = [of_rows(column, learned) for column in simulated]
+            columns_learned = [column.of_rows(learned) for column in simulated]
             distance = gower_distance(columns_learned)
-            pair_rows, candidates = chosen_pairs(distance, truth[learned], self.near, self.far, rng)
+            nearest = nearest_by(distance, self.near)
+            pair_rows, candidates = chosen_pairs(nearest, truth[learned], distance.shape[1], self.far, rng)
             features.append(pair_features(columns_learned, distance, pair_rows, candidates))
             matches.append(truth[learned][pair_rows] == candidates)
             if sum(known.size for _, known in labelled_simulations) < TRUSTED_ROWS:

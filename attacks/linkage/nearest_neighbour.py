@@ -17,13 +17,10 @@ from attacks.base import (
     shared_distance,
 )
 from attacks.linkage.likeliest_candidates import TABLE
-from attacks.linkage.linkage_answers import NotedAnswers
-from attacks.linkage.sparse_matching import answers_of_assignment, kept_note, nearest_candidates, posterior_by_row
+from attacks.linkage.sparse_matching import answers_among_kept, nearest_candidates
 from defenses.base import MicrodataRelease
 from metrics.columns import Floats, check_choice
 
-# Answers of each row.
-ANSWERS = 10
 METRICS = (
     "gower",
     *("braycurtis", "canberra", "chebyshev", "cityblock", "correlation", "cosine", "dice", "euclidean", "hamming"),
@@ -77,8 +74,7 @@ class NearestNeighbour(Attack):
         rows, candidates = len(release.frame), len(knowledge.candidates)
         if self.metric == "gower" and rows * candidates > TABLE:
             near = nearest_candidates(shared_columns(release, knowledge), 1.0, rng)
-            claims = answers_of_assignment(near, None, posterior_by_row(near, candidates), ANSWERS)
-            return NotedAnswers(**{**vars(claims), "confidence": None}, notes=(kept_note(candidates),))
+            return answers_among_kept(near, candidates, rng, one_to_one=False)
         if self.metric == "gower":
             distance = shared_distance(release, knowledge)
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -12,7 +11,7 @@ from numpy.random import Generator
 from attacks.base import Knowledge, NotApplicable, SharedColumn, applicable, shared_columns
 from attacks.base.simulation import simulation
 from defenses.base import MicrodataRelease
-from metrics.columns import CategoricalCells, Floats, Integers, NumericCells, scattered
+from metrics.columns import Floats, Integers, Integers32
 
 # Smallest number of people for a simulation.
 FEWEST = 10
@@ -70,37 +69,21 @@ def some_rows(count: int, most: int, rng: Generator) -> Integers:
     return np.arange(count) if count <= most else np.sort(rng.permutation(count)[:most])
 
 
-def of_rows(column: SharedColumn, rows: Integers) -> SharedColumn:
-    """The column with these released rows only, in this order, and with the distinct cells that they hold."""
-    cells = column.cells
-    used, codes = np.unique(cells.codes[rows], return_inverse=True)
-    kept: dict[str, Any] = {name: getattr(cells, name)[used] for name in ("suppressed", "missing", "or_missing")}
-    if isinstance(cells, NumericCells):
-        position = scattered(np.arange(used.size), used, cells.missing.size)
-        segments = position[cells.owner] >= 0
-        kept |= {name: getattr(cells, name)[segments] for name in ("low", "high", "closed")}
-        kept["owner"] = position[cells.owner[segments]]
-    else:
-        kept["member"] = cast(CategoricalCells, cells).member[used]
-    errors = column.errors
-    if errors is not None:
-        place = scattered(np.arange(used.size), used, cells.missing.size)[errors.pairs.cell]
-        pairs = errors.pairs.where(place >= 0)
-        errors = replace(errors, pairs=pairs._replace(cell=place[place >= 0]))
-    return replace(column, cells=replace(cells, codes=codes, **kept), errors=errors)
-
-
-def chosen_pairs(distance: Floats, truth: Integers, near: int, far: int, rng: Generator) -> tuple[Integers, Integers]:
+def chosen_pairs(
+    nearest: Integers | Integers32, truth: Integers, candidates: int, far: int, rng: Generator
+) -> tuple[Integers, Integers]:
     """Pairs to learn from: each row with its own candidate, the nearest others, and random ones; each pair once.
 
     Parameters
     ----------
-    distance : ndarray of float, shape (rows, candidates)
-        Distance of each pair.
+    nearest : ndarray of int, shape (rows, near)
+        Candidates nearest to each row.
     truth : ndarray of int, shape (rows,)
         The candidate of each row, -1 where it has none.
-    near, far : int
-        Number of nearest and of random candidates per row.
+    candidates : int
+        Number of candidates.
+    far : int
+        Number of random candidates per row.
     rng : Generator
         Draws the random candidates.
 
@@ -109,12 +92,16 @@ def chosen_pairs(distance: Floats, truth: Integers, near: int, far: int, rng: Ge
     rows, candidates : ndarray of int, shape (pairs,)
         Positions.
     """
-    rows, candidates = distance.shape
-    near = min(near, candidates)
-    nearest = np.argpartition(distance, near - 1, axis=1)[:, :near]
+    rows = len(nearest)
     others = rng.integers(0, candidates, size=(rows, far))
     pairs = np.arange(rows)[:, None] * candidates + np.hstack([nearest, others])
     own = np.flatnonzero(truth >= 0)
     chosen = np.unique(np.concatenate([pairs.ravel(), own * candidates + truth[own]]))
     first, second = np.divmod(chosen, candidates)
     return first, second
+
+
+def nearest_by(distance: Floats, near: int) -> Integers:
+    """Candidates of the smallest distances of each row, at most `near`, in no order, shape (rows, near)."""
+    near = min(near, distance.shape[1])
+    return np.argpartition(distance, near - 1, axis=1)[:, :near]

@@ -8,8 +8,7 @@ from numpy.random import Generator
 from attacks.base import Decisions, RankedAnswers, SharedColumn
 from attacks.linkage.blocks.auction import EMPTY
 from attacks.linkage.likeliest_candidates import DEPTH, LikeliestCandidates, likeliest_of_all, log_sum
-from attacks.linkage.linkage_answers import SMALLEST
-from attacks.linkage.simulated_pairs import of_rows
+from attacks.linkage.linkage_answers import SMALLEST, NotedAnswers
 from metrics.columns import Floats, Integers, Singles, scattered
 
 # Cost of leaving a row unassigned, as a loss of log-likelihood.
@@ -92,16 +91,8 @@ def sparse_posterior(near: LikeliestCandidates, candidates: int, rounds: int = 1
     return posterior, members + (others / norm).sum() / candidates
 
 
-def kept_note(candidates: int) -> str:
-    """How many candidates of each row are kept of a table of pairs that is too large to hold."""
-    return (
-        f"every row was compared with all {candidates:,} candidates in chunks; the {min(DEPTH, candidates)} likeliest "
-        "of each were kept and matched"
-    )
-
-
 # Entries of a column's table over distinct cells and values that is held for all chunks.
-LARGEST_TABLE = 2**25
+LARGEST_TABLE = 2**22
 
 
 def nearest_candidates(columns: list[SharedColumn], sharpness: float, rng: Generator) -> LikeliestCandidates:
@@ -118,7 +109,7 @@ def nearest_candidates(columns: list[SharedColumn], sharpness: float, rng: Gener
     """
     sizes = [column.cells.missing.size * len(column.values) for column in columns]
     tables = [
-        column.distance().astype(np.float32) if size <= LARGEST_TABLE or column.errors is not None else None
+        column.distance().astype(np.float32) if size <= LARGEST_TABLE else None
         for column, size in zip(columns, sizes, strict=True)
     ]
 
@@ -127,7 +118,7 @@ def nearest_candidates(columns: list[SharedColumn], sharpness: float, rng: Gener
         total: Singles = np.zeros((columns[0].codes.size, rows.size), dtype=np.float32)
         for column, table in zip(columns, tables, strict=True):
             if table is None:
-                part = of_rows(column, rows)
+                part = column.of_rows(rows)
                 distance = part.distance().astype(np.float32)[part.cells.codes]
             else:
                 distance = table[column.cells.codes[rows]]
@@ -138,7 +129,11 @@ def nearest_candidates(columns: list[SharedColumn], sharpness: float, rng: Gener
     return likeliest_of_all(closeness, columns[0].cells.codes.size, columns[0].codes.size, rng)
 
 
-def sparse_answers(near: LikeliestCandidates, candidates: int, rng: Generator, depth: int = 10) -> RankedAnswers:
+# Answers of each row.
+ANSWERS = 10
+
+
+def sparse_answers(near: LikeliestCandidates, candidates: int, rng: Generator, depth: int = ANSWERS) -> RankedAnswers:
     """Rank each row's candidates: first the assigned one, then the others by posterior.
 
     If rows outnumber candidates, the rows that the assignment leaves over are not answered.
@@ -159,6 +154,33 @@ def sparse_answers(near: LikeliestCandidates, candidates: int, rng: Generator, d
     shuffled = LikeliestCandidates(near.candidate[order], near.log_likelihood[order], near.elsewhere[order])
     assigned = scattered(sparse_one_to_one(shuffled, candidates), order, rows)
     return answers_of_assignment(near, assigned, sparse_posterior(near, candidates), depth)
+
+
+def answers_among_kept(
+    near: LikeliestCandidates, candidates: int, rng: Generator, *, one_to_one: bool = True
+) -> NotedAnswers:
+    """Answers without confidences from a table of pairs that was too large to hold, and a note that says so.
+
+    Parameters
+    ----------
+    near : LikeliestCandidates
+        The likeliest candidates of each row, of all that there are.
+    candidates : int
+        Number of all candidates.
+    rng : Generator
+        Breaks ties between equal candidates of a row.
+    one_to_one : bool
+        Whether rows are assigned to different candidates. Otherwise each row names its likeliest one.
+    """
+    if one_to_one:
+        claims = sparse_answers(near, candidates, rng)
+    else:
+        claims = answers_of_assignment(near, None, posterior_by_row(near, candidates), ANSWERS)
+    note = (
+        f"every row was compared with all {candidates:,} candidates in chunks; the {min(DEPTH, candidates)} likeliest "
+        "of each were kept and matched"
+    )
+    return NotedAnswers(**{**vars(claims), "confidence": None}, notes=(note,))
 
 
 def posterior_by_row(near: LikeliestCandidates, candidates: int) -> tuple[Floats, Floats]:

@@ -1,18 +1,18 @@
 # Mechanisms
 from .mechanism import Mechanism as Mechanism
-from .laplace import DiscreteLaplace as DiscreteLaplace
-from .laplace import Laplace as Laplace
+from .pure_noise import DiscreteLaplace as DiscreteLaplace
+from .pure_noise import Laplace as Laplace
 from .gaussian import DiscreteGaussian as DiscreteGaussian
 from .gaussian import Gaussian as Gaussian
-from .staircase import Staircase as Staircase
+from .pure_noise import Staircase as Staircase
 from .randomized_response import RandomizedResponse as RandomizedResponse
-from .exponential import Exponential as Exponential
-from .report_noisy_max import ReportNoisyMax as ReportNoisyMax
-from .sparse_vector import SparseVector as SparseVector
+from .selection import Exponential as Exponential
+from .selection import ReportNoisyMax as ReportNoisyMax
+from .streams import SparseVector as SparseVector
 from .graphs import release_degree_counts as release_degree_counts
 from .graphs import release_edge_count as release_edge_count
 from .graphs import release_triangle_count as release_triangle_count
-from .binary_tree import BinaryTree as BinaryTree
+from .streams import BinaryTree as BinaryTree
 from .mechanism import drawn_in_bulk as drawn_in_bulk
 
 # Sensitivities

@@ -19,7 +19,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base.queries.graph import triangles_of
-from defenses.dp.laplace import DiscreteLaplace
+from defenses.dp.pure_noise import DiscreteLaplace
 from metrics.columns import Given, Integers64, check_choice, check_integer, refuse, require
 
 

@@ -1,13 +1,13 @@
 # The contract of protocols
 from .frequency_oracle import FrequencyOracle as FrequencyOracle
-from .pure_oracle import PureOracle as PureOracle
-from .report_batch import ReportBatch as ReportBatch
+from .frequency_oracle import PureOracle as PureOracle
+from .frequency_oracle import ReportBatch as ReportBatch
 
 # Randomized response, unary encoding and histogram encoding
 from .randomized_response import BinaryRandomizedResponse as BinaryRandomizedResponse
 from .randomized_response import GeneralizedRandomizedResponse as GeneralizedRandomizedResponse
-from .unary_encoding import OptimizedUnaryEncoding as OptimizedUnaryEncoding
-from .unary_encoding import SymmetricUnaryEncoding as SymmetricUnaryEncoding
+from .bit_vectors import OptimizedUnaryEncoding as OptimizedUnaryEncoding
+from .bit_vectors import SymmetricUnaryEncoding as SymmetricUnaryEncoding
 from .histogram_encoding import SummationHistogramEncoding as SummationHistogramEncoding
 from .histogram_encoding import ThresholdedHistogramEncoding as ThresholdedHistogramEncoding
 
@@ -15,18 +15,18 @@ from .histogram_encoding import ThresholdedHistogramEncoding as ThresholdedHisto
 from .local_hashing import BinaryLocalHashing as BinaryLocalHashing
 from .local_hashing import OptimizedLocalHashing as OptimizedLocalHashing
 from .hadamard_response import HadamardResponse as HadamardResponse
-from .subset_selection import SubsetSelection as SubsetSelection
+from .bit_vectors import SubsetSelection as SubsetSelection
 
 # Sketches for large domains
-from .sketch import mean_estimate as mean_estimate
-from .count_mean_sketch import draw_estimates as draw_estimates
-from .count_mean_sketch import CountMeanSketch as CountMeanSketch
-from .hadamard_count_mean_sketch import HadamardCountMeanSketch as HadamardCountMeanSketch
+from .count_mean_sketches import mean_estimate as mean_estimate
+from .count_mean_sketches import draw_estimates as draw_estimates
+from .count_mean_sketches import CountMeanSketch as CountMeanSketch
+from .count_mean_sketches import HadamardCountMeanSketch as HadamardCountMeanSketch
 from .sequence_fragment_puzzle import SequenceFragmentPuzzle as SequenceFragmentPuzzle
 
 # Longitudinal collection: several rounds of reports
-from .longitudinal import LongitudinalOptimizedUnaryEncoding as LongitudinalOptimizedUnaryEncoding
-from .longitudinal import LongitudinalSymmetricUnaryEncoding as LongitudinalSymmetricUnaryEncoding
+from .bit_vectors import LongitudinalOptimizedUnaryEncoding as LongitudinalOptimizedUnaryEncoding
+from .bit_vectors import LongitudinalSymmetricUnaryEncoding as LongitudinalSymmetricUnaryEncoding
 
 # Amplification by shuffling
 from .shuffling import ShuffledResponse as ShuffledResponse
@@ -36,10 +36,10 @@ from .shuffling import shuffled_delta as shuffled_delta
 from .shuffling import shuffled_epsilon as shuffled_epsilon
 
 # Numbers
-from .number_mechanism import NumberMechanism as NumberMechanism
-from .piecewise_mechanism import PiecewiseMechanism as PiecewiseMechanism
-from .two_point_mechanism import TwoPointMechanism as TwoPointMechanism
-from .hybrid_mechanism import HybridMechanism as HybridMechanism
+from .number_mechanisms import NumberMechanism as NumberMechanism
+from .number_mechanisms import PiecewiseMechanism as PiecewiseMechanism
+from .number_mechanisms import TwoPointMechanism as TwoPointMechanism
+from .number_mechanisms import HybridMechanism as HybridMechanism
 
 # Choice of a protocol, and projection of estimates
 from .best import best_protocol as best_protocol

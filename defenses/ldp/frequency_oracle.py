@@ -1,9 +1,10 @@
-"""The contract of frequency oracles: protocols of local differential privacy that estimate counts of values."""
+"""The contract of frequency oracles: reports and their format, estimates of counts, and pure protocols."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,102 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.base import Guarantee, Parametrized
-from defenses.ldp.report_batch import Part, ReportBatch
-from metrics.columns import Floats, Integers64, check_integer, check_real, refuse, refuse_rows, require
+from metrics.columns import Booleans, Floats, Integers64, check_integer, check_real, refuse, refuse_rows, require
+
+
+@dataclass(frozen=True)
+class Part:
+    """Type, shape and range of one array of a protocol's reports.
+
+    Parameters
+    ----------
+    dtype : type
+        The exact NumPy type.
+    columns : int, optional
+        Number of entries a person; by default the array is one-dimensional with one number a person.
+    top : int, optional
+        Largest number, if the range is smaller than the type's; the smallest is then 0.
+    bits : int
+        Length of one person's entries as sent.
+    """
+
+    dtype: Any
+    columns: int | None = None
+    top: int | None = None
+    bits: int = 0
+
+    def fits(self, array: Any) -> bool:
+        """Return whether an array has this type, shape and range."""
+        if not isinstance(array, np.ndarray) or array.dtype != self.dtype:
+            return False
+        if array.shape[1:] != (() if self.columns is None else (self.columns,)):
+            return False
+        return self.top is None or not array.size or bool(array.min() >= 0 and array.max() <= self.top)
+
+    def __str__(self) -> str:
+        shape = "(n,)" if self.columns is None else f"(n, {self.columns})"
+        bounds = "" if self.top is None else f", within 0..{self.top}"
+        return f"{np.dtype(self.dtype)}, shape {shape}{bounds}"
+
+
+def numbers_to(top: int) -> Part:
+    """Return the part of one number a person, 0 to `top`, in the smallest type that holds them."""
+    return Part(np.min_scalar_type(int(top)), top=int(top), bits=int(top).bit_length())
+
+
+def packed(width: int) -> Part:
+    """Return the part of `width` bits a person, eight to a byte."""
+    return Part(np.uint8, columns=-(-int(width) // 8), bits=int(width))
+
+
+@dataclass(frozen=True, eq=False)
+class ReportBatch:
+    """Reports of one protocol, one a person.
+
+    Parameters
+    ----------
+    protocol : FrequencyOracle
+        The protocol that made the reports and that alone can read them.
+    parts : mapping of str to ndarray
+        Parts of the reports by name; every array holds one entry or row a person, in the persons' order.
+
+    Raises
+    ------
+    ValueError
+        If there is no part, or the parts are not arrays of one length.
+    """
+
+    protocol: Any
+    parts: Mapping[str, NDArray[Any]] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        arrays = list(self.parts.values())
+        refuse(
+            any(not isinstance(part, np.ndarray) or not part.ndim for part in arrays)
+            or (len({len(part) for part in arrays}) != 1),
+            "the parts of reports must be arrays of one length, one entry a person",
+        )
+
+    def __len__(self) -> int:
+        return len(next(iter(self.parts.values())))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the reports, in bytes."""
+        return sum(part.nbytes for part in self.parts.values())
+
+    def take(self, positions: ArrayLike | slice) -> ReportBatch:
+        """Return the reports at `positions`, shape (m,), or in a slice."""
+        rows = positions if isinstance(positions, slice) else np.asarray(positions)
+        return ReportBatch(self.protocol, {name: part[rows] for name, part in self.parts.items()})
+
+
+def chunks(n: int, width: int, entries: int = 1 << 22) -> Iterator[slice]:
+    """Yield slices of n rows, each of about so many entries of tables with `width` columns."""
+    step = max(1, entries // max(1, width))
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
+
 
 # Below, e^epsilon - 1 loses its digits in the estimates; above, nothing is protected. The keys of hashes have 32 bits.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 100.0
@@ -191,3 +286,86 @@ class FrequencyOracle(Parametrized, ABC):
     @abstractmethod
     def _variance(self, n: int, shares: Floats) -> Floats:
         """Variance for checked arguments."""
+
+
+class PureOracle(FrequencyOracle):
+    """Pure protocol: a report supports its person's own value with probability p and every other value with q < p.
+
+    With S_v reports that support value v among n, E[S_v] = c_v p + (n - c_v) q, so that (S_v - n q)/(p - q) estimates
+    the count c_v without bias. The support of v by one report has variance p(1 - p) if its person has value v, and
+    q(1 - q) otherwise. Persons are independent, so that the variance of the estimate is
+    [n q(1 - q) + c_v (p(1 - p) - q(1 - q))]/(p - q)^2 = n q(1 - q)/(p - q)^2 + c_v (1 - p - q)/(p - q).
+
+    A report's likelihood under a value depends only on whether the report supports the value.
+    """
+
+    @property
+    @abstractmethod
+    def p(self) -> float:
+        """Probability that a report supports its person's own value."""
+
+    @property
+    @abstractmethod
+    def q(self) -> float:
+        """Probability that a report supports a given other value."""
+
+    @property
+    def support_odds(self) -> float:
+        """Log-likelihood ratio of a report between a value that it supports and one that it does not."""
+        return float(self.epsilon)
+
+    @property
+    def best_guess(self) -> float:
+        """Probability that the best guess from one report is right, for a uniformly distributed value.
+
+        The best guess is any of the supported values, or any value at all where none is supported. By default, other
+        values count as supported independently (see `guess_among_independent`); with hashes that is an approximation.
+
+        References
+        ----------
+        Gursoy, Liu, Chow, Truex and Wei (2022), An adversarial approach to protocol analysis and selection in local
+        differential privacy, section 4; Arcolezi, Gambs, Couchot and Palamidessi (2023), On the risks of collecting
+        multidimensional data under local differential privacy, section 3.
+        """
+        return guess_among_independent(self.p, self.q, int(self.d))
+
+    @abstractmethod
+    def supports(self, reports: ReportBatch) -> Booleans:
+        """Return for each report and value whether the report supports the value, shape (n, d).
+
+        Raises
+        ------
+        ValueError
+            If another protocol made the reports.
+        """
+
+    @abstractmethod
+    def support_counts(self, reports: ReportBatch) -> Integers64:
+        """Number of reports that support each value, shape (d,)."""
+
+    def log_likelihood(self, reports: ReportBatch) -> Floats:
+        """Log-likelihood of each value up to a constant for each report: `support_odds` if supported, else 0."""
+        return np.asarray(self.support_odds * self.supports(reports), dtype=float)
+
+    def indicators(self, reports: ReportBatch) -> Floats:
+        """Return (support - q)/(p - q) for each report and value, shape (n, d)."""
+        return np.asarray((self.supports(reports) - self.q) / (self.p - self.q))
+
+    def _estimated(self, reports: ReportBatch) -> Floats:
+        return np.asarray((self.support_counts(reports) - len(reports) * self.q) / (self.p - self.q))
+
+    def _variance(self, n: int, shares: Floats) -> Floats:
+        p, q = self.p, self.q
+        return n * q * (1 - q) / (p - q) ** 2 + n * shares * (1 - p - q) / (p - q)
+
+
+def guess_among_independent(p: float, q: float, d: int) -> float:
+    """Probability of a right guess where each of the d - 1 other values is supported independently with q.
+
+    With B other values supported, B being binomial, the guess is right with probability p E[1/(1 + B)] if the own value
+    is supported, where E[1/(1 + B)] = (1 - (1 - q)^d)/(d q). If none is, it is right with probability 1/d.
+    """
+    return float(p * -np.expm1(d * np.log1p(-q)) / (d * q) + (1 - p) * (1 - q) ** (d - 1) / d)
+
+
+# Pure protocols whose report is one bit for each value.

@@ -10,8 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp.encoding import hadamard
-from defenses.ldp.frequency_oracle import FrequencyOracle
-from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
+from defenses.ldp.frequency_oracle import FrequencyOracle, Part, ReportBatch, numbers_to
 from metrics.columns import Booleans, Floats, Integers64
 
 

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import FrequencyOracle
-from defenses.ldp.report_batch import Part, ReportBatch, chunks
-from defenses.ldp.unary_encoding import UnaryEncoding
+from defenses.ldp.bit_vectors import UnaryEncoding
+from defenses.ldp.frequency_oracle import FrequencyOracle, Part, ReportBatch, chunks
 from metrics.columns import Floats, Integers64
 
 # Number of entries whose noise is drawn at a time.

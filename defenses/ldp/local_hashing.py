@@ -10,8 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp.encoding.hashing import buckets, hits
-from defenses.ldp.pure_oracle import PureOracle
-from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
+from defenses.ldp.frequency_oracle import Part, PureOracle, ReportBatch, numbers_to
 from metrics.columns import Booleans, Integers64
 
 # More buckets would not reduce the variance measurably, and would make the probabilities 1/g inexact.

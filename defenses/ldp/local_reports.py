@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from defenses.base import Defense, Guarantee, Microdata, ReportsRelease
 from defenses.ldp import BinaryRandomizedResponse, FrequencyOracle
 from defenses.ldp.best import CANDIDATES
-from defenses.ldp.longitudinal import (
+from defenses.ldp.bit_vectors import (
     LongitudinalOptimizedUnaryEncoding,
     LongitudinalSymmetricUnaryEncoding,
     LongitudinalUnaryEncoding,
@@ -75,8 +75,8 @@ class LocalReports(Defense):
 
     References
     ----------
-    Erlingsson, Pihur and Korolova (2014), RAPPOR, for memoization (`defenses.ldp.longitudinal`); Wang et al. (2017) for
-    the protocols.
+    Erlingsson, Pihur and Korolova (2014), RAPPOR, for memoization (`defenses.ldp.bit_vectors`); Wang et al. (2017)
+    for the protocols.
     """
 
     called = ("LDP", "Local differential privacy")

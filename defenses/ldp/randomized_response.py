@@ -8,8 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.pure_oracle import PureOracle
-from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
+from defenses.ldp.frequency_oracle import Part, PureOracle, ReportBatch, numbers_to
 from metrics.columns import Booleans, Integers64
 
 

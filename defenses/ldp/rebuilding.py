@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base import drawn_rows, fitted, project_to_simplex, spanning_forest
-from defenses.ldp.report_batch import chunks
+from defenses.ldp.frequency_oracle import chunks
 from defenses.ldp.reported.splitting import SentReports
 from metrics.columns import Floats, Integers
 

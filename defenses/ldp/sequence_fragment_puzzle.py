@@ -12,10 +12,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.ldp.count_mean_sketch import CountMeanSketch
+from defenses.ldp.count_mean_sketches import CountMeanSketch
 from defenses.ldp.encoding.hashing import buckets, seeds_of
-from defenses.ldp.frequency_oracle import LARGEST_DOMAIN, FrequencyOracle
-from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
+from defenses.ldp.frequency_oracle import LARGEST_DOMAIN, FrequencyOracle, Part, ReportBatch, numbers_to
 from metrics.columns import Floats, Integers64, check_integer, check_real, refuse, require
 
 # Number of values of the 8-bit hash that links the fragments of a word.

@@ -25,8 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment, linprog
 
-from defenses.pram.conversions import check_epsilon
-from defenses.pram.matrix import check_histogram
+from defenses.pram.matrix import check_epsilon, check_histogram
 from metrics.columns import Floats, check_integer, refuse, require
 
 MOST_CATEGORIES = 10

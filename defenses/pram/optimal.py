@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import lsq_linear, nnls
 
-from defenses.pram.conversions import check_epsilon
-from defenses.pram.matrix import check_histogram, check_retention, extremes, extremes_epsilon
+from defenses.pram.matrix import check_epsilon, check_histogram, check_retention, extremes, extremes_epsilon
 from metrics.columns import Floats, require
 
 # Optimal flip probabilities of a sorted histogram, by minimisation over five scalars.

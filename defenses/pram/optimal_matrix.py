@@ -22,11 +22,18 @@ from defenses.base import (
     public_or_filled,
 )
 from defenses.base.channel_parts import TransitionTable
-from defenses.pram.conversions import retention_for_epsilon
 from defenses.pram.freedom import MOST_ENUMERATED, most_informative_matrix
-from defenses.pram.matrix import check_prior, epsilon, pk, prior_counts, public_tables, transition_matrix, unless_public
-from defenses.pram.randomized import Categories, randomized
-from defenses.pram.sampling import Transitions
+from defenses.pram.matrix import (
+    check_prior,
+    epsilon,
+    pk,
+    prior_counts,
+    public_tables,
+    retention_for_epsilon,
+    transition_matrix,
+    unless_public,
+)
+from defenses.pram.randomized import Categories, Transitions, randomized
 from metrics.columns import Floats, check_real
 
 

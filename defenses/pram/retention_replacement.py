@@ -21,14 +21,15 @@ from defenses.base import (
     public_or_filled,
 )
 from defenses.base.channel_parts import Retention
-from defenses.pram.conversions import (
+from defenses.pram.matrix import (
     check_epsilon,
     epsilon_for_retention,
     given_epsilon,
     k_for_epsilon,
+    public_tables,
     retention_for_epsilon,
+    unless_public,
 )
-from defenses.pram.matrix import public_tables, unless_public
 from defenses.pram.randomized import Categories, randomized
 from metrics.columns import check_real, require
 

@@ -13,7 +13,7 @@ from numpy.random import Generator
 
 from defenses.base import drawn_rows, fitted, project_to_simplex, spanning_forest
 from defenses.dp.exact import discrete_gaussian
-from defenses.dp.exponential import Exponential
+from defenses.dp.selection import Exponential
 from defenses.synthetic.counted_columns import CountedColumns, MeasuredTable
 from defenses.synthetic.graphical import DrawnCodes, GraphicalSynthesis
 from metrics.columns import Floats, Integers

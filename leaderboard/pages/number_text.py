@@ -56,6 +56,17 @@ def measure(value: float | None) -> str:
     return exact(value) if value is not None and value == int(value) else number(value, 3)
 
 
+def with_share(count: int, total: int) -> str:
+    """A count with its share of a total.
+
+    Examples
+    --------
+    >>> with_share(1200, 4800)
+    '1,200 (25.0%)'
+    """
+    return f"{count:,} ({count / max(1, total):.1%})"
+
+
 def counted(count: int | str, what: str) -> str:
     """A number, or a range of numbers as text, with its noun: in the plural unless the number is 1.
 

@@ -11,6 +11,8 @@ from scenarios.commands.common import echo, echo_each, parameter_option, roles_o
 from scenarios.running.methods.methods import given_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     import pandas as pd
 
@@ -25,13 +27,15 @@ Examples:
   tokumei attack NearestNeighbour -p metric=euclidean -r released.csv -c people.csv --truth who.csv > answers.csv
   tokumei attack BlockedLinkage -r million.parquet -c people.parquet -o correspondence.csv
   tokumei attack FellegiSunter --targets 100 -r released.csv -c people.csv -o correspondence.csv
+  tokumei attack --self -r people.csv -o groups.csv
 """
 
 
 @click.command(epilog=EPILOG)
-@click.argument("assignment")
+@click.argument("assignment", required=False)
 @click.option("-r", "--released", required=True, help="The released table (CSV or Parquet).")
-@click.option("-c", "--candidates", required=True, help="The candidates: people in the clear (CSV or Parquet).")
+@click.option("-c", "--candidates", help="The candidates: people in the clear (CSV or Parquet).")
+@click.option("--self", "itself", is_flag=True, help="Link the table with itself: find who occurs in it twice.")
 @parameter_option("ASSIGNMENT")
 @roles_option
 @click.option("--channel", help="What is public about the mechanism, as `tokumei defend --channel` writes it.")
@@ -43,9 +47,9 @@ Examples:
 )
 @click.option("--force", is_flag=True, help="Replace the output file if it exists.")
 def attack(
-    assignment: str,
+    assignment: str | None,
     released: str,
-    candidates: str,
+    candidates: str | None,
     parameters: tuple[str, ...],
     roles: Path | None,
     channel: str | None,
@@ -54,6 +58,7 @@ def attack(
     targets: int | None,
     seed: int,
     *,
+    itself: bool,
     force: bool,
 ) -> None:
     """Link a released table with people in the clear by the linkage attack ASSIGNMENT, and state its confidence.
@@ -82,15 +87,29 @@ def attack(
     and a million candidates take BlockedLinkage minutes, with or without --channel. It compares each row with
     candidates that agree in informative columns, and notes say which columns these are. If no columns tell enough, it
     answers for a random sample of rows, and a note says so.
+
+    With --self, the table is linked with itself and ASSIGNMENT is left out: who occurs in it twice? All pairs of rows
+    are weighed by the Fellegi-Sunter model. The answer has a line for each row that shares its person with another
+    one: released_row, group (a number for the person) and the probability that the row does so. In --truth, rows of
+    one person have the same record.
     """
     import numpy as np
 
     from attacks.linkage.blocks.answers_in_blocks import SearchedAnswers
     from attacks.linkage.linkage_answers import NotedAnswers
     from scenarios.tables import STANDARD, answer_table, as_csv, read_release, read_truth, refuse_existing, write_text
+    from scenarios.tables.linkage_files import stronger_attacks
     from scenarios.tables.sampled_release import drawn_rows, sampled_release, sampling_notes
 
     refuse_existing([output], inputs=[released, candidates, roles, channel, truth], force=force)
+    if itself:
+        of_two = {"ASSIGNMENT": assignment, "-c": candidates, "-p": parameters, "--channel": channel}
+        _refuse_with_self({**of_two, "--targets": targets})
+        _link_with_itself(released, roles, output, truth, seed)
+        return
+    if assignment is None or candidates is None:
+        lacking = "ASSIGNMENT, the linkage attack" if assignment is None else "-c, the table of candidates"
+        raise ValueError(f"{lacking}, is missing; --self does without and finds who occurs twice in one table")
     method = _linkage_attack(assignment, parameters)
     release, knowledge, notes, whose = read_release(released, candidates, roles, channel)
     rows, people = len(release.frame), len(knowledge.candidates)
@@ -115,6 +134,7 @@ def attack(
             f"{assignment} states no confidence; that of ExpectationMaximizationLinkage in the same answers is written "
             "instead"
         )
+    notes += stronger_attacks(method, claims, answer, release, knowledge)
     several = isinstance(claims, NotedAnswers) and claims.several
     if rows > people and not several:
         assumed = "every candidate has a row" if drawn.size > people else "every drawn row stems from a candidate"
@@ -127,6 +147,40 @@ def attack(
     echo(_confidence_line(answer, drawn.size, rows, surplus=rows > people and not several), err=to_error)
     if origin is not None:
         echo(_score_line(answer, origin, whose), err=to_error)
+
+
+def _refuse_with_self(given: Mapping[str, object]) -> None:
+    """Refuse what concerns two tables."""
+    for name, value in given.items():
+        if value:
+            raise ValueError(f"--self links one table with itself, and takes no {name}")
+
+
+def _link_with_itself(released: str, roles: Path | None, output: str, truth: str | None, seed: int) -> None:
+    """Write which rows of a table are about one person, and how sure that is."""
+    import numpy as np
+    import pandas as pd
+
+    from attacks.base import shared_columns
+    from attacks.linkage.deduplication import duplicates, scored_pairs
+    from scenarios.tables import STANDARD, as_csv, read_release, read_truth, write_text
+
+    release, knowledge, notes, _ = read_release(released, released, roles, None)
+    rows = len(release.frame)
+    person = None if truth is None else read_truth(Path(truth), rows, rows)
+    found = duplicates(shared_columns(release, knowledge), np.random.default_rng(seed))
+    several = np.flatnonzero(found.group >= 0)
+    confidence = np.round(found.confidence[several], 6)
+    answer = pd.DataFrame({"released_row": several, "group": found.group[several], "confidence": confidence})
+    write_text(as_csv(answer), output)
+    echo_each("note", dict.fromkeys(notes))
+    groups = int(found.group.max(initial=-1)) + 1
+    stated = f"; expected to be right: {confidence.mean():.1%} of them" if several.size else ""
+    to_error = output == STANDARD
+    echo(f"rows of people who occur several times: {several.size} of {rows}, in groups: {groups}{stated}", err=to_error)
+    if person is not None:
+        precision, recall, both = scored_pairs(found.group, person)
+        echo(f"pairs of rows: precision {precision:.1%}, recall {recall:.1%}, F1 {both:.3f}", err=to_error)
 
 
 def _linkage_attack(name: str, parameters: tuple[str, ...]) -> Attack:

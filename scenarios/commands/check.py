@@ -38,8 +38,7 @@ def check(name: str, timeout: float) -> None:
     a guarantee, k, l and t are measured; a guaranteed epsilon or Pk is named as not tested.
     """
     from scenarios.checks.conformance.findings import findings
-    from scenarios.checks.conformance.given_parameters import named_class
-    from scenarios.checks.conformance.suite import raised_exits, suite_outcomes
+    from scenarios.checks.conformance.suite import named_class, raised_exits, suite_outcomes
 
     def passed(title: str) -> None:
         echo(f"ok      {title}")

@@ -83,7 +83,7 @@ def engine_of(scheduler: str | None) -> Iterator[Engine]:
     if scheduler is None:
         yield OneMachine()
         return
-    from scenarios.running.workers.dask_engine import DaskEngine
+    from scenarios.running.workers.cluster import DaskEngine
 
     with closing(DaskEngine(scheduler)) as engine:
         yield engine

@@ -143,7 +143,7 @@ def compare(
 def _results(name: str, db: str) -> list[lb.Result]:
     """Results of a database, each method in its newest version, or of one run in it."""
     from leaderboard.results.store import without_password
-    from scenarios.running.boards.playing import revision_named
+    from scenarios.running.runner import revision_named
 
     if "://" in name or Path(name).is_file():
         with lb.Store(name) as store:

@@ -24,8 +24,8 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from scenarios.running.boards.playing import Played
     from scenarios.running.display import Display
+    from scenarios.running.runner import Played
     from scenarios.running.units import Catalogue
 
 EPILOG = """\b
@@ -61,15 +61,14 @@ def publish(
     """
     from dataclasses import replace
 
-    from scenarios.running.boards.playing import provenance
     from scenarios.running.boards.standing_board import check_folder, read_results, stale
     from scenarios.running.display import Display
     from scenarios.running.plan import read_plans
-    from scenarios.running.runner import guarantees
+    from scenarios.running.runner import guarantees, provenance
     from scenarios.running.units import Catalogue
 
     plans = [replace(plan, plays=plays or plan.plays) for plan in read_plans(scenario)]
-    catalogues = [Catalogue.of(plan, guarantees(plan)) for plan in plans]
+    catalogues = [Catalogue(plan, guarantees(plan)) for plan in plans]
     stored = read_results(folder)
     check_folder(folder, [plan.name for plan in plans], FILES)
     if check:
@@ -111,7 +110,7 @@ def _played(
 
     Stored results are played again only if something that they depend on has changed.
     """
-    from scenarios.running.boards.playing import play_catalogues
+    from scenarios.running.runner import play_catalogues
     from scenarios.running.workers.supervisor import LocalProcesses, cores
 
     with lb.Store(db) as store:

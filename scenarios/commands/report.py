@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +100,7 @@ def report(
     With --control, attacks on people who were not in TABLE give the chance level. Exit code 1 says that the release is
     not shown to keep within the threshold. Without --roles, texts that differ in every record are refused.
     """
+    from leaderboard.results.version import version
     from scenarios.assessment.evaluation.control_people import read_tables
     from scenarios.assessment.evaluation.evaluation_setting import TARGETS, EvaluationSetting, most_asked
     from scenarios.assessment.reporting.findings import full_verdict, passes
@@ -120,7 +122,13 @@ def report(
     name = " ".join([defense_name or "", *parameters]).strip()
     options = _options(profiles, defense_name, parameters)
     content = report_content(setting, files, threshold, defense, name, options, releases, seed_chosen=seed is not None)
-    about = _about(table, released, given)
+    about = {
+        "original": Path(table).name,
+        "release": Path(released).name,
+        "date": datetime.now(UTC).date().isoformat(),
+        "version": f"tokumei {version()}",
+        "seed": str(given),
+    }
     write(f"Report on {Path(released).name}", about, report_sections(content, profiles))
     measured = content.measured
     echo(full_verdict(measured))
@@ -148,21 +156,6 @@ def _defense(name: str | None, parameters: tuple[str, ...]) -> MicrodataDefense 
         refuse(parameters, "-p gives parameters of --defense; name it")
         return None
     return named_defense(name, given_parameters(parameters))
-
-
-def _about(table: str, released: str, seed: int) -> dict[str, str]:
-    """Facts in the report's head."""
-    from datetime import UTC, datetime
-
-    from leaderboard.results.version import version
-
-    return {
-        "original": Path(table).name,
-        "release": Path(released).name,
-        "date": datetime.now(UTC).date().isoformat(),
-        "version": f"tokumei {version()}",
-        "seed": str(seed),
-    }
 
 
 def _writer(output: str) -> Any:

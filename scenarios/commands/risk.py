@@ -95,6 +95,7 @@ def risk(
 def _text(report: RiskReport) -> str:
     """The report as text for a terminal."""
     from leaderboard.pages import measure, number, text_table
+    from leaderboard.pages.number_text import with_share
 
     def table(rows: Iterable[tuple[str, ...]]) -> str:
         lines = list(rows)
@@ -103,8 +104,8 @@ def _text(report: RiskReport) -> str:
     heads = [
         ("records", f"{report.rows:,}"),
         ("classes", f"{report.classes:,}"),
-        ("alone in their class", _share(report.uniques, report.rows)),
-        *((f"in a class with one value of {name}", _share(count, report.rows)) for name, count in report.one_value),
+        ("alone in their class", with_share(report.uniques, report.rows)),
+        *((f"in a class with one value of {name}", with_share(count, report.rows)) for name, count in report.one_value),
     ]
     head = "\n".join((text_table((), heads, style="plain"), *map(str, report.notes)))
     # Each part: whether it is shown, its title, its rows, and what stands below them.
@@ -144,6 +145,7 @@ def _text(report: RiskReport) -> str:
 def _page(report: RiskReport, name: str) -> str:
     """The report as an HTML page."""
     from leaderboard.pages.documents import render
+    from leaderboard.pages.number_text import with_share
     from leaderboard.results.version import version
 
     return render(
@@ -153,7 +155,7 @@ def _page(report: RiskReport, name: str) -> str:
         title=f"Risk of {'a table' if name == '-' else Path(name).name}",
         about={"version": f"tokumei {version()}"},
         report=report,
-        share=_share,
+        share=with_share,
         fitting=_fitting(report),
         poisson_gamma=(POISSON_GAMMA, _model(report)),
     )
@@ -168,10 +170,6 @@ def _model(report: RiskReport) -> list[tuple[str, str, str]]:
         for name, about, value in report.poisson_gamma
     )
     return [(name, exact(value), about) for name, value, about in rounded]
-
-
-def _share(count: int, total: int) -> str:
-    return f"{count:,} ({count / total:.1%})"
 
 
 def _fitting(report: RiskReport) -> str:

@@ -40,10 +40,9 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from scenarios.running.boards.playing import Played
     from scenarios.running.display import Display
     from scenarios.running.plan import Plan
-    from scenarios.running.runner import Backend
+    from scenarios.running.runner import Backend, Played
     from scenarios.running.units import Catalogue
     from scenarios.studies.experiment import ExperimentPlan
 
@@ -236,8 +235,8 @@ def run(**given: Any) -> None:
     A scenario that is an experiment (such as `pram-histogram`) runs alone and reports in tables of its own. Its
     measurements are stored, too; `tokumei board` shows the report again.
     """
-    from scenarios.running.boards.playing import catalogues_of, play_catalogues
     from scenarios.running.display import Display
+    from scenarios.running.runner import catalogues_of, play_catalogues
     from scenarios.running.workers.fork_server import start_server
 
     options = RunOptions(**given)
@@ -265,7 +264,7 @@ def run(**given: Any) -> None:
 
 def _plans(options: RunOptions, display: Display) -> list[Plan]:
     """The scenarios as the options change them."""
-    from scenarios.running.boards.playing import Changes, changed_plans
+    from scenarios.running.runner import Changes, changed_plans
     from scenarios.tables.dataset import load_table
 
     refuse(options.roles is not None and options.data is None, "--roles describes a table; name it with --data")
@@ -385,7 +384,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     The report goes to standard output in one of `FORMATS`, and into an HTML page. It is stored beside the measurements.
     """
     from leaderboard.pages.report import StoredReport, keep_report
-    from scenarios.running.boards.playing import record_run_of
+    from scenarios.running.runner import record_run_of
     from scenarios.studies.recorded_measurements import MeasurementFailed, RecordedMeasurements
 
     plan = replace(plan, plays=options.plays or plan.plays, seed=plan.seed if options.seed is None else options.seed)

@@ -75,7 +75,7 @@ def split(
         import numpy as np
 
         from leaderboard.pages.number_text import counted
-        from scenarios.assessment.evaluation.control_size import control_words
+        from scenarios.assessment.evaluation.control_people import control_words
         from scenarios.tables import (
             STANDARD,
             SplitFile,

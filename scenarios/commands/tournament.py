@@ -14,7 +14,6 @@ from leaderboard.pages.number_text import counted
 from metrics.columns import refuse
 from scenarios.commands.common import GATE_FAILED, echo, echo_notes, reading_options
 from scenarios.commands.tournament_host import COMMANDS, watch_scoring
-from scenarios.commands.tournament_site import invite, serve
 from scenarios.commands.tournament_texts import (
     FILE,
     FOLDER,
@@ -55,7 +54,7 @@ def tournament() -> None:
     """Hold a tournament: teams submit anonymized tables and attacks, the host scores them."""
 
 
-for command in (*COMMANDS, invite, serve):
+for command in COMMANDS:
     tournament.add_command(command)
 
 

@@ -58,7 +58,7 @@ def utility(
     import json
 
     from metrics.table_utility import headline_utility, prediction_target
-    from scenarios.assessment.reporting.rank_correlations import correlation_warnings, rank_correlations
+    from scenarios.assessment.choosing.column_costs import correlation_warnings, rank_correlations
     from scenarios.assessment.reporting.release_report import association_words
     from scenarios.tables import (
         Note,

@@ -340,13 +340,15 @@ class RunDisplay:
             finding = (worst.defense, worst.attack, worst.goal)
             if finding not in self.reported:
                 self.reported.add(finding)
-                return f"; {'worst' if position == 0 else 'next'} so far: {_in_words(worst)}"
+                words = f"{worst.defense}, {worst.success:.0%} of {worst.goal} by {worst.attack}"
+                return f"; {'worst' if position == 0 else 'next'} so far: {words}"
         return ""
 
     def _table(self) -> Any:
         """Table of the worst attack on each defense so far, above the progress bar."""
         from rich.console import Group
         from rich.table import Table
+        from rich.text import Text
 
         table = Table("defense", "worst attack so far", "of", box=None, pad_edge=False)
         for name in ("success", "chance", "plays"):
@@ -354,7 +356,9 @@ class RunDisplay:
         rows = max(3, self.display.console.height - MARGIN)
         for worst in self.standing.worst()[:rows]:
             cells = (f"{worst.success:.0%}", f"{worst.chance:.1%}", str(worst.plays))
-            table.add_row(*(_plain(text) for text in (worst.defense, worst.attack, worst.goal, *cells)))
+            # On one line, without markup.
+            texts = (worst.defense, worst.attack, worst.goal, *cells)
+            table.add_row(*(Text(text, no_wrap=True, overflow="ellipsis") for text in texts))
         return Group(table, self.bar)
 
 
@@ -363,17 +367,6 @@ def trial_name(result: Result) -> str:
     against = f" against {result.attack}" if result.attack else ""
     variant = f", {variant_name(result.game)}" if result.game else ""
     return f"{label(result.defense, result.parameters)}{against}{variant}, play {result.play}"
-
-
-def _in_words(worst: Worst) -> str:
-    return f"{worst.defense}, {worst.success:.0%} of {worst.goal} by {worst.attack}"
-
-
-def _plain(text: str) -> Any:
-    """Text on one line, without markup."""
-    from rich.text import Text
-
-    return Text(text, no_wrap=True, overflow="ellipsis")
 
 
 def short_reason(reason: str) -> str:

@@ -1,20 +1,35 @@
-"""Runner: plays the missing results of a plan and stores each result when it ends."""
+"""Runner: plans as a user changes them, and the play of their missing results into a database."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import closing
-from dataclasses import dataclass
-from typing import Protocol
+import os
+import platform
+import subprocess
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 from defenses.base import Guarantee
-from leaderboard import FailureLog, Result, Store
+from leaderboard import FailureLog, Result, StatedGuarantee, Store, record_run, stored_guarantees
 from leaderboard.results.result import FAILURES
-from metrics.columns import one_line
-from scenarios.running.methods import check_declarations, defined_at, is_project_module, user_code_location
-from scenarios.running.plan import NamedMethod, Plan
+from leaderboard.results.version import version
+from leaderboard.results.wording import reword
+from metrics.columns import one_line, refuse_any
+from scenarios.running.methods import (
+    check_declarations,
+    check_loaded,
+    defined_at,
+    is_project_module,
+    user_code_location,
+    versions,
+)
+from scenarios.running.plan import NamedMethod, Plan, read_plans
 from scenarios.running.units import Catalogue, Unit
-from scenarios.running.workers import LocalProcesses, signal_of
+from scenarios.running.workers import Limits, LocalProcesses, signal_of, terminable
+from scenarios.tables import Dataset, Note, play_notes
 from scenarios.tables.seeds import generator
 
 # Methods that play no game of their scenario.
@@ -178,3 +193,223 @@ def run(
     except KeyboardInterrupt as interrupt:
         return Summary(played, failed, signal_of(interrupt))
     return Summary(played, failed)
+
+
+# Plans as a user changes them, and their play into a database.
+
+
+# Provenance of a run: version, revision, machine and packages.
+
+
+def provenance(scenarios: Sequence[str], folder: Path | None = None) -> dict[str, Any]:
+    """Provenance to record with a run of these scenarios.
+
+    Parameters
+    ----------
+    scenarios : sequence of str
+        Names of the scenarios.
+    folder : Path, optional
+        Folder whose Git revision is recorded, by default the current one, which usually holds the user's code.
+    """
+    return {
+        "scenarios": list(scenarios),
+        "version": version(),
+        "revision": revision(folder or Path.cwd()),
+        "machine": {
+            "system": platform.system(),
+            "architecture": platform.machine(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+        "packages": dict(versions()),
+    }
+
+
+def revision(folder: Path) -> str:
+    """Git revision of a folder, with ``+`` if files have changed since; empty without a repository."""
+    head = _git(folder, "rev-parse", "HEAD")
+    return head + "+" if head and _git(folder, "status", "--porcelain", "--untracked-files=no") else head
+
+
+def revision_named(folder: Path, name: str) -> str:
+    """Git revision of a branch, a tag or an expression such as ``HEAD~1``; empty if it does not exist."""
+    return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)  # noqa: S603 (fixed words)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+# What the guarantees on a board cover, in notes.
+
+
+def guarantee_notes(plan: Plan, guarantees: Sequence[Guarantee]) -> list[str]:
+    """One note for each family of defenses: which columns and conditions its guarantee is about, or why it has none.
+
+    Parameters
+    ----------
+    plan : Plan
+        The defenses.
+    guarantees : sequence of Guarantee
+        Guarantee of each. Settings of one family differ in their numbers only, so that the first one is described.
+    """
+    notes: dict[str, str] = {}
+    for entry, guarantee in zip(plan.defenses, guarantees, strict=True):
+        if guarantee.statement:
+            kind = "guarantees nothing" if str(guarantee) == "none" else f"guarantees {guarantee}"
+            notes.setdefault(entry.name, f"{entry.name} {kind}: {guarantee.statement.removeprefix('none: ')}")
+    return list(notes.values())
+
+
+Listening = Callable[[Plan, Catalogue, Store], AbstractContextManager[Listener]]
+
+
+class Played(NamedTuple):
+    """Outcome of a run.
+
+    Attributes
+    ----------
+    results : list of Result
+        Results of every trial of the plans, stored ones included.
+    guarantees : list of StatedGuarantee
+        What their defenses guarantee.
+    interrupted : int
+        Number of the signal that stopped the run, 0 where none did.
+    """
+
+    results: list[Result]
+    guarantees: list[StatedGuarantee]
+    interrupted: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """What a user changes in a scenario; None and empty tuples change nothing.
+
+    Parameters
+    ----------
+    defenses, attacks : tuple of str or NamedMethod
+        Methods to play instead of the scenario's: names of some of these, ``module:Class``, or others.
+    plays, seed : int, optional
+        Number of plays, and seed of the run.
+    time_limit : float, optional
+        Seconds that a trial may take.
+    memory_limit : int, optional
+        Bytes that a trial may use.
+    """
+
+    defenses: tuple[str | NamedMethod, ...] = ()
+    attacks: tuple[str | NamedMethod, ...] = ()
+    plays: int | None = None
+    seed: int | None = None
+    time_limit: float | None = None
+    memory_limit: int | None = None
+
+
+def changed_plans(
+    sources: Sequence[str], dataset: Dataset | None, changes: Changes, say_notes: Callable[[Iterable[Note]], object]
+) -> list[Plan]:
+    """Plans of scenarios with a user's changes.
+
+    Parameters
+    ----------
+    sources : sequence of str
+        Names of shipped scenarios, and paths of scenario files; without any, ``bank``, or ``table`` with a data set.
+    dataset : Dataset, optional
+        Data set to use instead of the scenarios' own.
+    changes : Changes
+        The changes.
+    say_notes : callable
+        Gets the notes on the data set.
+
+    Raises
+    ------
+    ValueError
+        If a scenario or method does not exist, two scenarios have one name, or a method's file has changed since it was
+        loaded.
+    """
+    plans = []
+    for source in sources or ("bank" if dataset is None else "table",):
+        for plan in read_plans(source, dataset=dataset, defenses=changes.defenses, attacks=changes.attacks):
+            changed = plan.filtered(changes.defenses, changes.attacks)
+            plans.append(changed)
+            # A method of one's own is checked later, since its kind or goal may not exist at all.
+            known = {entry.name for entry in (*plan.defenses, *plan.attacks)}
+            entries = (*changed.defenses, *changed.attacks)
+            check_fits(changed, [entry for entry in entries if entry.name not in known and ":" not in entry.name])
+    if dataset is not None:
+        say_notes(play_notes(dataset, of_people=all(game.draws_people for plan in plans for game in plan.games)))
+    names = [plan.name for plan in plans]
+    refuse_any((name for name in names if names.count(name) > 1), lambda name: f"two scenarios are named {name!r}")
+    check_loaded(plans)
+    return [_changed(plan, changes) for plan in plans]
+
+
+def _changed(plan: Plan, changes: Changes) -> Plan:
+    """A plan with another number of plays, seed and limits, where given."""
+    return replace(
+        plan,
+        plays=changes.plays or plan.plays,
+        seed=plan.seed if changes.seed is None else changes.seed,
+        limits=Limits(
+            plan.limits.time if changes.time_limit is None else changes.time_limit,
+            plan.limits.memory if changes.memory_limit is None else changes.memory_limit,
+        ),
+    )
+
+
+def catalogues_of(plans: Sequence[Plan], say: Callable[[str], None] | None = None) -> list[Catalogue]:
+    """Every trial of every plan; `say` gets what the guarantees of its defenses cover, a line at a time."""
+    guaranteed = [guarantees(plan) for plan in plans]
+    if say is not None:
+        for line in (line for each in zip(plans, guaranteed, strict=True) for line in guarantee_notes(*each)):
+            say(line)
+    return [Catalogue(*each) for each in zip(plans, guaranteed, strict=True)]
+
+
+def play_catalogues(
+    catalogues: Sequence[Catalogue], backend: Backend, db: str, listening: Listening, *, fresh: bool = False
+) -> Played:
+    """Play what is missing in a database, and collect the results of all trials.
+
+    Parameters
+    ----------
+    catalogues : sequence of Catalogue
+        The trials.
+    backend : Backend
+        Where they are played.
+    db : str
+        Database of results.
+    listening : callable
+        Makes the listener of a plan's progress, as a context manager.
+    fresh : bool
+        Play trials again whose results are stored.
+    """
+    interrupted = 0
+    with Store(db) as store:
+        keys = set().union(*(catalogue.keys for catalogue in catalogues))
+        record_run_of(store, [catalogue.plan.name for catalogue in catalogues], keys)
+        for catalogue in catalogues:
+            plan = catalogue.plan
+            reword(store, plan.name, catalogue.settings, catalogue.documents)
+            store.renew(plan.name, catalogue.keys)
+            with terminable(), listening(plan, catalogue, store) as listener:
+                interrupted = run(plan, catalogue, store, listener, backend=backend, fresh=fresh).interrupted
+            if interrupted:
+                break
+        # Another run may have stored results in other words meanwhile.
+        for catalogue in catalogues:
+            reword(store, catalogue.plan.name, catalogue.settings, catalogue.documents)
+        results = [result for catalogue in catalogues for result in store.results(catalogue.plan.name, catalogue.keys)]
+        guarantees = stored_guarantees(store, results)
+    return Played(results, guarantees, interrupted)
+
+
+def record_run_of(store: Store, scenarios: Sequence[str], keys: Collection[str]) -> None:
+    """Store when and from which source a run was made, and the keys of its results."""
+    record_run(store, datetime.now(UTC).isoformat(timespec="seconds"), provenance(scenarios), keys)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -63,20 +63,13 @@ class Catalogue:
     ----------
     plan : Plan
         Scenario, defenses, attacks and number of plays.
-    guarantees : tuple of str
-        Guarantee of each defense, as text.
-    statements : tuple of str
-        What each guarantee refers to, or why there is none; empty if that is not known.
+    guarantees : tuple of Guarantee
+        Guarantee of each defense.
     """
 
     plan: Plan
-    guarantees: tuple[str, ...]
-    statements: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, plan: Plan, guarantees: Sequence[Guarantee]) -> Catalogue:
-        """Catalogue of a plan whose defenses make these guarantees."""
-        return cls(plan, tuple(map(str, guarantees)), tuple(guarantee.statement for guarantee in guarantees))
+    guarantees: tuple[Guarantee, ...]
+    _stored_documents: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def units(self) -> Iterator[Unit]:
@@ -103,13 +96,13 @@ class Catalogue:
     @property
     def stated(self) -> dict[str, str]:
         """Documents that say what each defense's guarantee refers to; no result depends on them."""
-        if not self.statements:
-            return {}
         records = self.plan.dataset.records
         roles = column_roles(records, self.plan.dataset.left_out)
         return {
-            guarantee_name(template.release.parts): guarantee_document(statement, records.released_columns, roles)
-            for template, statement in zip(self._templates, self.statements, strict=True)
+            guarantee_name(template.release.parts): guarantee_document(
+                guarantee.statement, records.released_columns, roles
+            )
+            for template, guarantee in zip(self._templates, self.guarantees, strict=True)
             if template.release is not None
         }
 
@@ -126,10 +119,6 @@ class Catalogue:
                 if wanted:
                     units.append(_at(template.only(wanted), play))
         return units
-
-    @cached_property
-    def _stored_documents(self) -> dict[str, str]:
-        return {}
 
     def _document(self, content: Any) -> str:
         """Store a document and return its hash."""
@@ -191,7 +180,7 @@ class Catalogue:
             scenario=self.plan.name,
             defense=defense.name,
             parameters=defense.parameters,
-            guarantee=self.guarantees[number],
+            guarantee=str(self.guarantees[number]),
             play=0,
         )
         trials = tuple(

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses import LocalReports, Microdata
-from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
-from defenses.ldp.pure_oracle import PureOracle
+from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON, PureOracle
 from defenses.ldp.reported.reported_table import SPLITTINGS, ReportedTable
 from leaderboard.pages import Section, Table, Value, counted, exact
 from metrics.columns import Floats, check_integer, check_list, check_real, refuse, require

@@ -19,8 +19,8 @@ from leaderboard.results.result import EXPERIMENT, Result, canonical
 from leaderboard.results.store import Store
 from metrics.columns import require
 from scenarios.running.methods import describe, digest, sources, versions
+from scenarios.running.methods.source_locations import reason_of, status_of
 from scenarios.running.units import SCORER, key_of_play
-from scenarios.running.workers.failure import reason_of, status_of
 from scenarios.studies.experiment import ExperimentPlan, Losses, Value
 
 # Values of measurements as JSON text, exact to the last bit.

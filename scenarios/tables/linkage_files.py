@@ -11,8 +11,19 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks import ExpectationMaximizationLinkage, Knowledge, LikelihoodAssignment, RankedAnswers
+from attacks import (
+    AssignmentLinkage,
+    Attack,
+    ExpectationMaximizationLinkage,
+    FellegiSunter,
+    Knowledge,
+    LikelihoodAssignment,
+    NearestNeighbour,
+    RankedAnswers,
+    SweeneyJoin,
+)
 from attacks.linkage.channel_factors import IMPOSSIBLE, outside, stated_domains
+from attacks.linkage.likeliest_candidates import TABLE
 from attacks.linkage.likelihood_assignment import DENSE
 from defenses import Channel, Microdata, MicrodataRelease
 from metrics.columns import (
@@ -182,6 +193,50 @@ def read_truth(path: Path, rows: int, candidates: int) -> Integers:
     truth = np.full(rows, -1, dtype=np.intp)
     truth[row.astype(np.intp)] = record.astype(np.intp)
     return truth
+
+
+# Gain in the expected share of right answers from which another attack is named.
+STRONGER = 0.05
+# Attacks that use no channel.
+WITHOUT_CHANNEL = (
+    AssignmentLinkage,
+    ExpectationMaximizationLinkage,
+    FellegiSunter,
+    NearestNeighbour,
+    SweeneyJoin,
+)
+
+
+def stronger_attacks(
+    attack: Attack, claims: RankedAnswers, answer: pd.DataFrame, release: MicrodataRelease, knowledge: Knowledge
+) -> list[str]:
+    """Notes that name an attack that finds more in this release, or that uses what was given.
+
+    Parameters
+    ----------
+    attack : Attack
+        The attack that was asked for.
+    claims, answer : RankedAnswers, DataFrame
+        Its claims, and their `answer_table`.
+    release, knowledge : MicrodataRelease, Knowledge
+        The release under attack, and the attacker's knowledge.
+    """
+    name, notes = type(attack).__name__, []
+    if release.channel is not None and isinstance(attack, WITHOUT_CHANNEL):
+        notes.append(f"{name} makes no use of --channel; LikelihoodAssignment and BlockedLinkage do")
+    pairs = claims.targets * claims.answers
+    if claims.confidence is None and pairs <= TABLE and len(answer):
+        rng = np.random.default_rng(0)
+        learned = RankedAnswers.of(ExpectationMaximizationLinkage().run(release, knowledge, rng))
+        if learned.confidence is not None:
+            expected = float(learned.confidence[learned.ranking(rng) == 0].sum() / claims.targets)
+            stated = float(answer["confidence"].sum() / claims.targets)
+            if expected >= stated + STRONGER:
+                notes.append(
+                    f"ExpectationMaximizationLinkage is expected to find {expected:.1%} of the rows, these answers "
+                    f"{stated:.1%}"
+                )
+    return notes
 
 
 def answer_table(

@@ -13,7 +13,7 @@ import pytest
 from attacks.base.attack import Knowledge
 from attacks.reports.pool_inference import PoolInference
 from defenses.ldp.local_reports import LocalReports
-from defenses.perturbation.identity import Identity
+from defenses.perturbation.reference_releases import Identity
 from metrics.fidelity import RangeQueries
 from metrics.profile import original_profile, profile
 from scenarios.games.playing import play_alone

@@ -46,7 +46,7 @@ from defenses.federated.noise import PrivacyLossNoise, RenyiNoise, SequentialNoi
 from defenses.ldp import BinaryLocalHashing, HadamardResponse, OptimizedLocalHashing, SummationHistogramEncoding
 from defenses.ldp.encoding.hashing import buckets
 from defenses.pram import perturbation
-from defenses.pram.conversions import check_epsilon
+from defenses.pram.matrix import check_epsilon
 from defenses.synthetic import counted_columns
 from metrics.columns import CategoricalDomain, NumericDomain
 
@@ -285,7 +285,7 @@ def test_columns_of_private_pram_share_both_budgets(monkeypatch, epsilon, column
         spent.append(epsilons[:-1])
         return tune(counts, *epsilons)
 
-    monkeypatch.setattr(f"defenses.pram.private_retention.{tuning}", noted)
+    monkeypatch.setattr(f"defenses.pram.retention_defenses.{tuning}", noted)
     release = method(epsilon_matrix=epsilon, epsilon_release=2.0).apply(records, rng())
     assert [budget[0] for budget in spent] == pytest.approx([epsilon / columns] * columns)
     assert all(budget[1:] in ((), pytest.approx((2.0 / columns,))) for budget in spent)
@@ -338,7 +338,7 @@ def spent(monkeypatch):
 
     for module in ("private_marginals", "counted_columns"):
         monkeypatch.setattr(f"defenses.synthetic.{module}.discrete_gaussian", gaussian)
-    monkeypatch.setattr("defenses.dp.laplace.two_sided_geometric", geometric)
+    monkeypatch.setattr("defenses.dp.pure_noise.two_sided_geometric", geometric)
     monkeypatch.setattr(Exponential, "_selected", selected)
     return ledger
 

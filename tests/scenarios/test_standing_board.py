@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from playing_tools import replay
 
 from leaderboard.results.store import result_of
-from scenarios.running.boards.playing import provenance
-from scenarios.running.boards.standing_board import RECORD, RESULT_COLUMNS, RESULTS, read_results, replay
+from scenarios.running.boards.standing_board import RECORD, RESULT_COLUMNS, RESULTS, read_results
 from scenarios.running.plan import read_plans
-from scenarios.running.runner import guarantees
+from scenarios.running.runner import guarantees, provenance
 from scenarios.running.units import Catalogue
 
 BOARD = Path(__file__).parents[2] / "docs" / "board"
@@ -56,7 +56,7 @@ def test_a_seeded_sample_of_the_published_trials_is_played_again(published, reco
     ]
     chosen = np.random.default_rng(number).choice(len(trials), size, replace=False)
     rows = [trials[position] for position in chosen]
-    guaranteed = {repr(entry): str(guarantee) for entry, guarantee in zip(plan.defenses, guarantees(plan), strict=True)}
+    guaranteed = {repr(entry): guarantee for entry, guarantee in zip(plan.defenses, guarantees(plan), strict=True)}
     # A trial and its key do not depend on the other methods, whose keys would take a second.
     plan = plan.filtered(*(sorted({row[role] for row in rows}) for role in ("defense", "attack")))
     catalogue = Catalogue(plan, tuple(guaranteed[repr(entry)] for entry in plan.defenses))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.report_batch import chunks
+from defenses.ldp.frequency_oracle import chunks
 from metrics.columns import Booleans, Integers, Integers64
 
 Bytes = NDArray[np.uint8]

@@ -27,8 +27,14 @@ from defenses.ldp.histogram_encoding import SummationHistogramEncoding
 from defenses.ldp.local_reports import LocalReports, coded_values, protocols, public_domain
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
 from defenses.ldp.rebuilding import rebuilt_rows
-from defenses.ldp.reported.reported_column import ReportedColumn, TableColumn
-from defenses.ldp.reported.reported_numeric_column import NUMBERS, ReportedNumericColumn, is_range, ranged_numbers
+from defenses.ldp.reported.reported_columns import (
+    NUMBERS,
+    ReportedColumn,
+    ReportedNumericColumn,
+    TableColumn,
+    is_range,
+    ranged_numbers,
+)
 from defenses.ldp.reported.splitting import (
     NO_NUMBERS,
     BudgetSplitting,
@@ -236,7 +242,7 @@ class ReportedTable(MicrodataDefense):
     without bias.
 
     Distributions of columns are estimated without bias and projected onto the simplex, those of noisy numbers by
-    maximum likelihood (`defenses.ldp.reported.reported_numeric_column`). Pairs can be estimated under "SPL" only, since
+    maximum likelihood (`defenses.ldp.reported.reported_columns`). Pairs can be estimated under "SPL" only, since
     otherwise nobody reports two true values (`defenses.ldp.rebuilding`).
 
     With `numbers`, the mean of a column's cells under "SPL" estimates its mean without bias, unless values are missing.

@@ -12,9 +12,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base.channel_parts import ChannelPart, ReportAmongFakes
-from defenses.ldp.report_batch import ReportBatch
-from defenses.ldp.reported.reported_column import ReportedColumn, TableColumn
-from defenses.ldp.unary_encoding import UnaryEncoding
+from defenses.ldp.bit_vectors import UnaryEncoding
+from defenses.ldp.frequency_oracle import ReportBatch
+from defenses.ldp.reported.reported_columns import ReportedColumn, TableColumn
 from metrics.columns import Booleans, Floats, Integers, require
 
 NO_NUMBERS = "numbers: RS+FD sends reports of random values as fakes; set splitting to SPL or SMP"

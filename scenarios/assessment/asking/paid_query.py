@@ -19,7 +19,7 @@ import numpy as np
 from defenses.base import CodedTexts, ColumnTable, Microdata
 from defenses.base.queries import BudgetSpent, Query, labels
 from defenses.curators.answer_plan import Measurement, PartBound
-from defenses.curators.curator_session import CuratorSession
+from defenses.curators.curator import CuratorSession, SessionTerms
 from defenses.dp.account import Account, Accountant, AdvancedAccountant, ConcentratedAccountant
 from defenses.dp.composition import zcdp_epsilon
 from defenses.dp.exact import SystemGenerator
@@ -98,7 +98,12 @@ def open_account(path: Path | None, terms: AccountTerms, content: bytes, table: 
         account = Account.restore(path)
         _check_table(account, path, content, table)
         _check_agreement(account, path, terms)
-        _check_protected(account, path, person)
+        # Queries about rows, or about others, are not paid from an account that protects people.
+        protected = account.about.get("person", "")
+        refuse(
+            protected not in ("", person),
+            f"--account: {path} protects the people of column {protected!r}; name it as `person` in the roles file",
+        )
         return account
     if terms.epsilon is None:
         raise ValueError(f"--account: there is no account {path}; --budget EPSILON opens it")
@@ -166,26 +171,6 @@ def _check_agreement(account: Account, path: Path, terms: AccountTerms) -> None:
             wanted is not None and wanted != opened_with,
             f"{option}: {path} was opened with {opened_with}, which stays; got {wanted}",
         )
-
-
-def _check_protected(account: Account, path: Path, person: str) -> None:
-    """Refuse a query about rows, or about others, paid from an account that protects people."""
-    protected = account.about.get("person", "")
-    refuse(
-        protected not in ("", person),
-        f"--account: {path} protects the people of column {protected!r}; name it as `person` in the roles file",
-    )
-
-
-@dataclass(frozen=True)
-class Terms:
-    """Terms of a session of one query (`defenses.curators.curator.SessionTerms`)."""
-
-    epsilon: float
-    delta: float
-    mechanism: str
-    neighbours: str
-    queries: int = 1
 
 
 @dataclass(frozen=True)
@@ -276,7 +261,7 @@ class PaidQuery:
             f"--mechanism gaussian: needs an account with --composition concentrated, and that of {account} is "
             f"{composition_of(self.account)}",
         )
-        self._terms = Terms(
+        self._terms = SessionTerms(
             float(self.account.epsilon), float(self.account.delta), mechanism, self.account.about["neighbours"]
         )
         columns = [*self.query.subjects, *(condition.column for condition in self.query.where)]

@@ -18,10 +18,9 @@ from leaderboard.results.goals import goal_words
 from leaderboard.results.result import label
 from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, clean_plays, level_of_each, to_be_sure
 from metrics.columns import Domain
-from scenarios.assessment.choosing.choice import BASELINE, USELESS, Choice, Finalist
+from scenarios.assessment.choosing.choice import BASELINE, ERROR, USELESS, Choice, Finalist, front
 from scenarios.assessment.choosing.column_costs import column_costs
 from scenarios.assessment.choosing.goals import REAL_ROWS, SYNTHETIC, is_of
-from scenarios.assessment.choosing.halving import ERROR, front
 from scenarios.assessment.evaluation.row_origin import holding_share
 from scenarios.assessment.reporting.findings import LITTLE, class_findings
 from scenarios.running.plan import NamedMethod

@@ -20,14 +20,9 @@ KINDS = ("recoding", "grouping", "perturbation", "pram", "ldp", SYNTHETIC, REAL_
 """Families of the portfolio's defenses, by the names of their packages, and `REAL_ROWS`."""
 
 
-def family(entry: NamedMethod) -> str:
-    """Family of a setting's defense: the package of `defenses` that holds it."""
+def is_of(entry: NamedMethod, kind: str) -> bool:
+    """Whether a setting is of one of `KINDS`, by the package of `defenses` that holds its defense."""
     from scenarios.running.methods.methods import find
 
-    package: str = find(entry.name, "defenses").__module__
-    return package.split(".")[1]
-
-
-def is_of(entry: NamedMethod, kind: str) -> bool:
-    """Whether a setting is of one of `KINDS`."""
-    return family(entry) != SYNTHETIC if kind == REAL_ROWS else family(entry) == kind
+    family = find(entry.name, "defenses").__module__.split(".")[1]
+    return family != SYNTHETIC if kind == REAL_ROWS else family == kind

@@ -96,6 +96,10 @@ def upper_confidence(number: int = 1) -> float:
 
 
 Value = TypeVar("Value")
+PAIRS = 30_000_000
+"""Largest number of pairs of a row and a person that an attack compares."""
+FEWEST = 100
+"""Number of people down to which they are reduced for large tables."""
 TARGETS = 500
 """Number of people in the table whom attacks are about, by default."""
 AUXILIARY = 1000
@@ -277,3 +281,13 @@ def _by_people(numbers: Integers, rng: Generator) -> tuple[Integers, Integers]:
 def most_asked(control: int) -> int:
     """Largest number of so many control people about whom attacks are asked; the others are the attacker's own."""
     return (control + 1) // 2
+
+
+def most_targets(targets: int, records: int, rows: int) -> int:
+    """Number of people about whom attacks are asked: at most `targets`, all records, and what released rows allow."""
+    return min(targets, records, affordable(2 * targets, rows) // 2)
+
+
+def affordable(people: int, rows: int) -> int:
+    """Number of people who are compared with all rows, fewer than wanted for many rows."""
+    return min(people, max(FEWEST, PAIRS // rows))

@@ -24,9 +24,13 @@ from metrics.table_utility import headline_utility, ordered_utility
 from scenarios.assessment.evaluation.control_people import records_among
 from scenarios.assessment.evaluation.evaluation_setting import (
     AUXILIARY,
+    FEWEST,
+    PAIRS,
     EvaluationSetting,
     MeasuredAttack,
+    affordable,
     joint_confidence,
+    most_targets,
     upper_confidence,
 )
 from scenarios.assessment.evaluation.finished_classes import released_classes
@@ -246,10 +250,6 @@ def attempted(
     return replace(blank, score=score, nothing_told=nothing_told or alike)
 
 
-PAIRS = 30_000_000
-"""Largest number of pairs of a row and a person that an attack compares."""
-FEWEST = 100
-"""Number of people down to which they are reduced for large tables."""
 COSTLY = 100
 """Number of rows about which the costly linkage attack is asked."""
 
@@ -351,11 +351,7 @@ class PosedQuestions:
     @cached_property
     def _own_people(self) -> Microdata:
         """The attacker's own people."""
-        return self._public(self.setting.auxiliary(self.targets, self._affordable(AUXILIARY)))
-
-    def _affordable(self, people: int) -> int:
-        """Number of people who are compared with all rows, fewer than wanted for large tables."""
-        return _affordable(people, len(self.table.frame))
+        return self._public(self.setting.auxiliary(self.targets, affordable(AUXILIARY, len(self.table.frame))))
 
     def _people(self, members: Microdata, others: Microdata, own: Microdata) -> GivenPeople:
         rng = generator(self.setting.seed, "rank", "order", len(members), len(others))
@@ -418,9 +414,9 @@ class PosedQuestions:
             known = known[np.argsort(place, kind="stable")]
         whose = pd.factorize(setting.people[self.origin.origin[known]])[0]
         stem = records.frame.iloc[self.origin.origin[known]]
-        affordable = max(FEWEST, min(self.targets, PAIRS // len(records) * setting.size // len(records)))
+        most = max(FEWEST, min(self.targets, PAIRS // len(records) * setting.size // len(records)))
         people = GivenPeople(records, records.take([]), self._own_people, order, rng)
-        for attacks, count in ((ATTACKS, affordable), (COSTLY_ROWS, min(COSTLY, affordable))):
+        for attacks, count in ((ATTACKS, most), (COSTLY_ROWS, min(COSTLY, most))):
             for attack in pursuing(GivenRows.takes, attacks):
                 for knows, columns in self._known.items():
                     nothing = self._tells_nothing(columns, stem, records.frame)
@@ -447,7 +443,7 @@ class PosedQuestions:
         if setting.control is None:
             others = members.take([])
             rest = with_sensitive(self._public(setting.rest(count)), column)
-            own = rest.take(np.arange(min(self._affordable(AUXILIARY), len(rest))))
+            own = rest.take(np.arange(min(affordable(AUXILIARY, len(self.table.frame)), len(rest))))
             people = GivenPeople(members, others, own, np.arange(len(members)), self._rng("attributes"))
             question: AttributeQuestion = LearnedBaseline(setting=setting, column=column, targets=count)
             strangers, name = setting.records, "attributes"
@@ -519,16 +515,6 @@ class PosedQuestions:
         if self._row is None:
             return False
         return self._held(columns, others) or not self._held(columns, described)
-
-
-def most_targets(targets: int, records: int, rows: int) -> int:
-    """Number of people about whom attacks are asked: at most `targets`, all records, and what released rows allow."""
-    return min(targets, records, _affordable(2 * targets, rows) // 2)
-
-
-def _affordable(people: int, rows: int) -> int:
-    """Number of people who are compared with all rows, fewer than wanted for many rows."""
-    return min(people, max(FEWEST, PAIRS // rows))
 
 
 # Evaluation of one finished release: utility, risk measures, and the outcome of attacks.

@@ -23,8 +23,8 @@ from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.posed_questions import KNOWN, RELEASED_UTILITY, ReleaseEvaluation, evaluate
 from scenarios.assessment.evaluation.row_origin import CopiedRecords
 from scenarios.running.methods.fingerprint import closure, digest, versions
+from scenarios.running.methods.source_locations import reason_of
 from scenarios.running.plan import NamedMethod, guarantee_on
-from scenarios.running.workers.failure import reason_of
 from scenarios.running.workers.isolation import Death, Limits, isolated
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.released import as_csv
@@ -210,7 +210,11 @@ class Ranking:
         tasks = [(self.setting, number, file) for number, file in files]
         for (_, number, file), items in isolated(_lines, tasks, self.jobs, LIMITS):
             for item in items:
-                yield number, RankedRelease(file.name, None, _lost(item)) if isinstance(item, Death) else item
+                if isinstance(item, Death):
+                    lacks = "the machine may lack memory: fewer --jobs may help"
+                    yield number, RankedRelease(file.name, None, f"the evaluation failed: {item.reason}; {lacks}")
+                else:
+                    yield number, item
 
 
 def _lines(task: tuple[EvaluationSetting, int, UnreadRelease]) -> Iterator[RankedRelease]:
@@ -238,10 +242,6 @@ def _named(evaluation: ReleaseEvaluation, file: UnreadRelease) -> ReleaseEvaluat
     """The evaluation under the name of this file, with its note."""
     notes = tuple(note for note in evaluation.notes if note != file.note)
     return replace(evaluation, name=file.name, notes=(file.note, *notes) if file.note else notes)
-
-
-def _lost(death: Death) -> str:
-    return f"the evaluation failed: {death.reason}; the machine may lack memory: fewer --jobs may help"
 
 
 @cache
@@ -287,8 +287,7 @@ def ranking_sections(
         Section("Notes", (), (_notes(evaluations, failed),)),
     ]
     if full:
-        evidence = (_attacks(evaluations), _components(evaluations), _risks(evaluations), _copies(evaluations))
-        sections.insert(-1, Section("Evidence", (), evidence))
+        sections.insert(-1, Section("Evidence", (), _evidence(evaluations)))
     return tuple(sections)
 
 
@@ -330,12 +329,32 @@ def _by_goal(evaluations: Sequence[ReleaseEvaluation], goals: Sequence[str]) -> 
     return Table("largest advantage by goal", columns, rows, digits=2, note=f"{KNOWN}. –: not measured, see the notes")
 
 
-def _attacks(evaluations: Sequence[ReleaseEvaluation]) -> Table:
-    columns = (
+def _evidence(evaluations: Sequence[ReleaseEvaluation]) -> tuple[Table, ...]:
+    """Tables of all attacks, parts of utility, measures of classes, and copies."""
+    attacks = (
         *("release", "attack", "goal", "attacker knows", "success", "chance", "trials", "control people"),
         *("advantage", "low", "high", "not measured, since"),
     )
-    return Table("attacks", columns, [line for one in evaluations for line in _attack_rows(one)], digits=3)
+    parts = list(dict.fromkeys(name for one in evaluations for name in one.components))
+    utilities = [
+        (one.name, one.utility, *(one.components.get(name) for name in parts), one.information_loss)
+        for one in evaluations
+    ]
+    measures = list(dict.fromkeys(name for one in evaluations for name in one.risks))
+    risks = [(one.name, *(one.risks.get(name) for name in measures)) for one in evaluations]
+    copied = ("release", "columns", "people with a unique record", "share that stands in the release", "chance")
+    copies = [
+        (one.name, copies.about, copies.unique, copies.share, copies.chance)
+        for one in evaluations
+        for copies in one.copies
+        if copies.unique
+    ]
+    return (
+        Table("attacks", attacks, [line for one in evaluations for line in _attack_rows(one)], digits=3),
+        Table("utility, part by part", ("release", "utility", *parts, "information loss"), utilities, digits=3),
+        Table("risk measures of classes", ("release", *measures), risks, digits=None),
+        Table("unique records that stand verbatim", copied, copies, digits=3),
+    )
 
 
 def _attack_rows(one: ReleaseEvaluation) -> Iterator[tuple[Value, ...]]:
@@ -358,32 +377,6 @@ def _numbers(outcome: MeasuredAttack, estimate: Estimate | None) -> tuple[Value,
         *(score.rate, score.chance, score.trials, score.control_trials),
         *(estimate.value, estimate.low, estimate.high, ""),
     )
-
-
-def _components(evaluations: Sequence[ReleaseEvaluation]) -> Table:
-    names = list(dict.fromkeys(name for one in evaluations for name in one.components))
-    rows = [
-        (one.name, one.utility, *(one.components.get(name) for name in names), one.information_loss)
-        for one in evaluations
-    ]
-    return Table("utility, part by part", ("release", "utility", *names, "information loss"), rows, digits=3)
-
-
-def _risks(evaluations: Sequence[ReleaseEvaluation]) -> Table:
-    names = list(dict.fromkeys(name for one in evaluations for name in one.risks))
-    rows = [(one.name, *(one.risks.get(name) for name in names)) for one in evaluations]
-    return Table("risk measures of classes", ("release", *names), rows, digits=None)
-
-
-def _copies(evaluations: Sequence[ReleaseEvaluation]) -> Table:
-    columns = ("release", "columns", "people with a unique record", "share that stands in the release", "chance")
-    rows = [
-        (one.name, copies.about, copies.unique, copies.share, copies.chance)
-        for one in evaluations
-        for copies in one.copies
-        if copies.unique
-    ]
-    return Table("unique records that stand verbatim", columns, rows, digits=3)
 
 
 def _notes(evaluations: Sequence[ReleaseEvaluation], failed: Sequence[RankedRelease]) -> Table:

@@ -714,11 +714,6 @@ def _of_goal(measured: Measured, goal: str) -> tuple[Value, Value, Value]:
     return f"{number(found.value)} {interval_words(found.low, found.high)}", outcome.title, compared
 
 
-def chosen_profiles(names: Sequence[str], measured: Measured) -> list[Section]:
-    """Sections of the named profiles."""
-    return [PROFILES[name](measured) for name in dict.fromkeys(names)]
-
-
 # The verdict of a report, with what the attackers know whose success it states.
 
 MOST_NAMED = 12

@@ -16,16 +16,14 @@ from leaderboard.pages.number_text import counted, exact
 from leaderboard.results.goals import goal_title
 from leaderboard.statistics.pairs import FEWEST_TRIALS
 from metrics.columns import Domain, Integers, NumericCells, NumericDomain, read_cells
-from scenarios.assessment.choosing.column_costs import amount, column_costs
-from scenarios.assessment.evaluation.control_people import control_warnings, refuse_control_in_release
-from scenarios.assessment.evaluation.control_size import trials_needed
-from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, most_asked
+from scenarios.assessment.choosing.column_costs import amount, column_costs, correlation_warnings, rank_correlations
+from scenarios.assessment.evaluation.control_people import control_warnings, refuse_control_in_release, trials_needed
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, most_asked, most_targets
 from scenarios.assessment.evaluation.finished_classes import FinishedClasses, class_report, released_classes
 from scenarios.assessment.evaluation.posed_questions import (
     FEWEST_RIGHT,
     ReleaseEvaluation,
     evaluate,
-    most_targets,
 )
 from scenarios.assessment.evaluation.row_origin import (
     RowOrigin,
@@ -49,7 +47,6 @@ from scenarios.assessment.reporting.findings import (
     identifier_findings,
     ordered,
 )
-from scenarios.assessment.reporting.rank_correlations import correlation_warnings, rank_correlations
 from scenarios.assessment.reporting.release_report import ReportContent, refuse_false_promise
 from scenarios.assessment.reporting.remedies import Advisor, advice_words
 from scenarios.tables.finished_table import FinishedTable
@@ -459,8 +456,7 @@ def report_content(
         promised=promised,
         promised_by=defense_name,
         warnings=(
-            *_truth_warnings(truth, random),
-            *_warnings(setting, table),
+            *_warnings(setting, table, truth, random),
             *(f"{one}." for one in correlation_warnings(correlations)),
         ),
         advice=(*_advice(setting, evaluation, findings, sensitive, threshold, releases), *advice_words(remedies)),
@@ -478,14 +474,21 @@ def _advice(
     sensitive: Mapping[str, Domain],
     threshold: float,
     releases: int,
-) -> tuple[str, ...]:
+) -> Iterator[str]:
     """What would help, but for the remedies that were tried."""
-    return (
-        *control_advice(setting),
-        *size_advice(findings, threshold),
-        *closeness_advice(setting.records.frame, sensitive, findings, threshold),
-        *more_people(setting, evaluation, findings, threshold, releases),
-    )
+    if setting.control is None:
+        yield (
+            "Membership and linkability need people who were not in the table (--control); `tokumei split` sets some "
+            "aside before a release is made."
+        )
+    if any(one.title == SMALLEST and one.status == ABOVE for one in findings):
+        k = math.ceil(1 / threshold)
+        yield (
+            f"{SMALLEST}: a defense with k-anonymity keeps it within {exact(threshold)} by k={k}, as Mondrian or "
+            f"Incognito with `-p k={k}`."
+        )
+    yield from closeness_advice(setting.records.frame, sensitive, findings, threshold)
+    yield from more_people(setting, evaluation, findings, threshold, releases)
 
 
 def _origin(truth: str | None, setting: EvaluationSetting, table: FinishedTable) -> tuple[RowOrigin, float | None]:
@@ -535,58 +538,35 @@ def _counting(
     )
 
 
-def size_advice(findings: Sequence[Finding], threshold: float) -> Iterator[str]:
-    """The class size that keeps the finding on the smallest class within the threshold, where it is above."""
-    if any(one.title == SMALLEST and one.status == ABOVE for one in findings):
-        k = math.ceil(1 / threshold)
+def _warnings(
+    setting: EvaluationSetting, table: FinishedTable, truth: str | None, random: float | None
+) -> Iterator[str]:
+    """What the reader must know before the verdict; `random` is the share of told records that fit at random."""
+    if random is not None:
         yield (
-            f"{SMALLEST}: a defense with k-anonymity keeps it within {exact(threshold)} by k={k}, as Mondrian or "
-            f"Incognito with `-p k={k}`."
+            f"{truth}: about {random:.0%} of the told records fit their rows no better than random records. Either the "
+            "file is wrong, or the release keeps little of these rows. So linkage of rows is not measured, unless it "
+            "is above the threshold."
         )
-
-
-def control_advice(setting: EvaluationSetting) -> list[str]:
-    """What to do about risks that only people outside the table show, where nobody named any."""
-    if setting.control is not None:
-        return []
-    return [
-        "Membership and linkability need people who were not in the table (--control); `tokumei split` sets some aside "
-        "before a release is made."
-    ]
-
-
-def _truth_warnings(truth: str | None, random: float | None) -> tuple[str, ...]:
-    """A warning of told records that fit no better than random ones."""
-    if random is None:
-        return ()
-    return (
-        f"{truth}: about {random:.0%} of the told records fit their rows no better than random records. Either the "
-        "file is wrong, or the release keeps little of these rows. So linkage of rows is not measured, unless it is "
-        "above the threshold.",
-    )
-
-
-def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ...]:
-    """What the reader must know before the verdict."""
     dataset, records = setting.dataset, setting.records
     numbers = {name: domain for name, domain in table.domains.items() if dataset.written.dates(name) is None}
     inferred = tuple(name for name in dataset.inferred if name not in dataset.left_out)
     of_table = (note for note in table_notes(dataset) if note.kind not in READ)
     cells = counted_cells(table.frame, table.frame)
     doubts = release_notes(counted_cells(records.frame, cells), cells, numbers)
-    sizes = (
-        f"The release has {counted(len(table.frame), 'row')}, and the original table has {len(records):,}. Is it a "
-        "whole release of this table?"
-    )
-    return (
-        *([f"Not in the release: {', '.join(table.lacking)}. Is it a release of this table?"] if table.lacking else []),
-        *([sizes] if len(table.frame) != len(records) else []),
-        *map(sentence, (*of_table, *doubts)),
-        *interval_end_warnings(table.frame, records.frame, table.domains),
-        *(f"{one}." for one in far_value_warnings(table.frame, records.frame, numbers)),
-        *control_warnings(setting),
-        *([sentence(Note("inferred domains", inferred))] if inferred else []),
-    )
+    if table.lacking:
+        yield f"Not in the release: {', '.join(table.lacking)}. Is it a release of this table?"
+    if len(table.frame) != len(records):
+        yield (
+            f"The release has {counted(len(table.frame), 'row')}, and the original table has {len(records):,}. Is it a "
+            "whole release of this table?"
+        )
+    yield from map(sentence, (*of_table, *doubts))
+    yield from interval_end_warnings(table.frame, records.frame, table.domains)
+    yield from (f"{one}." for one in far_value_warnings(table.frame, records.frame, numbers))
+    yield from control_warnings(setting)
+    if inferred:
+        yield sentence(Note("inferred domains", inferred))
 
 
 def _generalized(table: FinishedTable) -> bool:

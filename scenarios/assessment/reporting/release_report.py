@@ -12,25 +12,25 @@ from pathlib import Path
 
 from defenses.base import Guarantee
 from defenses.grouping.constraints import ROUNDING, DistinctDiversity, EqualCloseness
-from leaderboard.pages.number_text import exact, measure, number
+from leaderboard.pages.number_text import exact, measure, number, with_share
 from leaderboard.pages.report import Section, Table, Value
 from leaderboard.results.goals import goal_words
 from metrics.columns import refuse
+from scenarios.assessment.choosing.column_costs import RankCorrelation
 from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack
 from scenarios.assessment.evaluation.posed_questions import KNOWN, RELEASED_UTILITY, ReleaseEvaluation
 from scenarios.assessment.reporting.findings import (
     COUNTED,
     FEW,
     LITTLE,
+    PROFILES,
     THRESHOLDS,
     Finding,
     Measured,
-    chosen_profiles,
     full_verdict,
     interval_words,
     threshold_words,
 )
-from scenarios.assessment.reporting.rank_correlations import RankCorrelation
 from scenarios.assessment.reporting.remedies import Advice, remedies_section
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.rows_of_people import MOST_NAMED, RowsOfPeople, epsilon_of_a_person
@@ -356,7 +356,7 @@ def report_sections(content: ReportContent, profiles: Sequence[str]) -> list[Sec
         *([remedies_section(content.remedies)] if content.remedies else []),
         _before_and_after(content),
         _attacks(content.measured),
-        *chosen_profiles(profiles, content.measured),
+        *(PROFILES[name](content.measured) for name in dict.fromkeys(profiles)),
         _guarantee(content),
         _utility(content),
         _table(content.measured.setting.dataset),
@@ -425,9 +425,9 @@ def _before_and_after(content: ReportContent) -> Section:
         rows: list[tuple[Value, ...]] = [
             ("records", f"{before.rows:,}", f"{after.rows:,}"),
             ("classes of people alike", f"{before.classes:,}", f"{after.classes:,}"),
-            ("alone in their class", _share(before.uniques, before.rows), _share(after.uniques, after.rows)),
+            ("alone in their class", with_share(before.uniques, before.rows), with_share(after.uniques, after.rows)),
             *(
-                (f"in a class with one value of {name}", _share(old, before.rows), _share(new, after.rows))
+                (f"in a class with one value of {name}", with_share(old, before.rows), with_share(new, after.rows))
                 for (name, old), (_, new) in zip(before.one_value, after.one_value, strict=True)
             ),
             *(
@@ -458,7 +458,7 @@ def _attacks(measured: Measured) -> Section:
     notes = Table("Notes", ("what was recognized, and what cannot be seen",), texts)
     attacks = Table("All attacks", columns, list(attack_rows(measured)), 3, note)
     copies = [
-        (one.about, one.unique, _share(one.copied, one.unique), f"{one.chance:.1%}")
+        (one.about, one.unique, with_share(one.copied, one.unique), f"{one.chance:.1%}")
         for one in measured.evaluation.copies
         if one.unique
     ]
@@ -546,7 +546,3 @@ def _reproduction(content: ReportContent) -> Section:
             Table("Thresholds in use", ("threshold", "class size", "use", "source"), thresholds),
         ),
     )
-
-
-def _share(count: int, total: int) -> str:
-    return f"{count:,} ({count / max(1, total):.1%})"

@@ -212,15 +212,12 @@ class Advisor:
         """What each finding rests on that is above the threshold or not sure, and its cheapest remedies."""
         goals = {goal_title(goal): goal for goal in {outcome.goal for outcome, _ in self.evaluation.advantages}}
         decisive = [one for one in findings if one.status in (ABOVE, UNSURE)]
+        classes = {SMALLEST, *map(class_title, self.setting.records.sensitive)}
         return [
             self._of_attack(one, goals[one.title]) if one.title in goals else self._of_classes(one)
             for one in decisive
-            if one.title in goals or one.title == SMALLEST or one.title in self._titles
+            if one.title in goals or one.title in classes
         ]
-
-    @property
-    def _titles(self) -> set[str]:
-        return {class_title(name) for name in self.setting.records.sensitive}
 
     def _of_classes(self, finding: Finding) -> Advice:
         """Advice on a finding that is counted in classes: all remedies are counted."""

@@ -18,7 +18,7 @@ from defenses.dp import BinaryTree, RandomizedResponse, SparseVector
 from defenses.dp.mechanism import NoiseMechanism, draws_in_bulk
 from defenses.dp.selection import Selection
 from defenses.ldp import FrequencyOracle, NumberMechanism, ReportBatch, ShuffledResponse
-from defenses.ldp.longitudinal import LongitudinalUnaryEncoding
+from defenses.ldp.bit_vectors import LongitudinalUnaryEncoding
 from metrics.columns import CategoricalDomain, Floats, Integers64, require
 from scenarios.checks.audits.audit import Neighbours, Subject
 from scenarios.checks.audits.tables import of_defense, session_answers

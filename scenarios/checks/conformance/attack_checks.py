@@ -230,16 +230,13 @@ def _run(
     claims = (attack or example(method)).run(release, knowledge, generator(0, "attack"))
     if not isinstance(claims, stage.claims):
         goals = [goal for goal, kinds in known_goals().items() if isinstance(claims, tuple(kinds))]
+        got = "None" if claims is None else type(claims).__name__
         other = f", for which state goal = {' or '.join(map(repr, goals))}" if goals else ""
         raise AssertionError(
             f"run must return {stage.claims.__name__}, since the attack's goal is {method.goal!r}; "
-            f"got {_name(claims)}{other}{defined_at(method.run)}"
+            f"got {got}{other}{defined_at(method.run)}"
         )
     return claims
-
-
-def _name(value: Any) -> str:
-    return "None" if value is None else type(value).__name__
 
 
 def _scored(
@@ -274,8 +271,7 @@ def _first_run(method: type[Attack], stage: Stage, inputs: Callable[[], Inputs])
 
 def _unmodified(method: type[Attack], first: Callable[[], tuple[Claims, list[str]]]) -> None:
     _, changed = first()
-    right = f"work on copies of their tables{defined_at(method.run)}"
-    require(not changed, f"run changes the {' and the '.join(changed)}; {right}")
+    require(not changed, f"run changes the {' and the '.join(changed)}", "work on copies of their tables", method.run)
 
 
 def _tables(inputs: Any) -> list[Any]:
@@ -292,8 +288,8 @@ def _tables(inputs: Any) -> list[Any]:
 def _same_claims(method: type[Attack], stage: Stage, first: Callable[[], tuple[Claims, list[str]]]) -> None:
     claims, _ = first()
     name = different_attribute(claims, _run(method, stage, *_inputs(method, stage)[:2]))
-    right = f"draw from rng, not from np.random, and keep nothing between runs{defined_at(method.run)}"
-    require(not name, f"two runs with one seed differ in {name} of the claims; {right}")
+    right = "draw from rng, not from np.random, and keep nothing between runs"
+    require(not name, f"two runs with one seed differ in {name} of the claims", right, method.run)
 
 
 def _unremembering(method: type[Attack], stage: Stage) -> None:
@@ -309,7 +305,7 @@ def _succeeds(method: type[Attack], stage: Stage) -> None:
     game = stage.game(people(400, generator(0, "people")))
     rate = play_alone(Identity(), example(method), game, generator(0, "play"))[2][method.goal].rate
     reached = rate is not None and rate >= 0.9
-    require(reached, f"it reaches a rate of {rate} on a plain copy, where 0.9 is required{defined_at(method.run)}")
+    require(reached, f"it reaches a rate of {rate} on a plain copy, where 0.9 is required", at=method.run)
 
 
 def _answers(method: type[Attack], stage: Stage, records: Callable[[], Microdata]) -> None:

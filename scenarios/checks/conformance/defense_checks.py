@@ -25,10 +25,43 @@ from metrics import (
 from metrics.columns import Booleans, Integers
 from scenarios.checks.audits.tables import dependence, false_declaration
 from scenarios.checks.conformance.findings import Check, Prerequisite, check_memory, require
-from scenarios.checks.conformance.given_parameters import release_of
 from scenarios.running.methods import defined_at, example, people, user_code_location
 from scenarios.running.workers.differences import difference, released_difference
 from scenarios.tables.seeds import generator
+
+# Releases of a defense under test.
+
+
+def release_of(
+    method: type[Defense], records: Microdata, *names: str | int, defense: Defense | None = None
+) -> MicrodataRelease:
+    """Check the records and release them, as a run does.
+
+    Parameters
+    ----------
+    method : type of Defense
+        The class under test.
+    records : Microdata
+        Invented people.
+    *names : str or int
+        Names of which the seed is made.
+    defense : Defense, optional
+        The instance; by default a new example of the class.
+
+    Raises
+    ------
+    AssertionError
+        If `apply` returns no table.
+    """
+    defense = defense or example(method)
+    defense.check(records)
+    release = defense.apply(records, generator(0, *names))
+    if not isinstance(release, MicrodataRelease):
+        got = "None" if release is None else type(release).__name__
+        right = "apply must return a MicrodataRelease, e.g. rowwise_release(frame, channel=None)"
+        raise AssertionError(f"{right}; got {got}{defined_at(method.apply)}")
+    return release
+
 
 # Guarantees of a defense on tables: what a release shows of them, and what it cannot show.
 
@@ -49,10 +82,12 @@ def check_guarantees(method: type[Defense]) -> None:
         records = people(30 + 5 * number, generator(number, "promise"), missing=number % 3 == 0)
         guaranteed = example(method).guarantee(records)
         frame = release_of(method, records, "promise", number).frame
-        check_guarantee(guaranteed, records, frame, defined_at(method.guarantee))
+        check_guarantee(guaranteed, records, frame, method.guarantee)
 
 
-def check_guarantee(guaranteed: Guarantee, records: Microdata, frame: pd.DataFrame, place: str = "") -> None:
+def check_guarantee(
+    guaranteed: Guarantee, records: Microdata, frame: pd.DataFrame, at: Callable[..., Any] | None = None
+) -> None:
     """Measure the k, l and t of a guarantee on one release.
 
     The statement of the guarantee names the form, as the built-in defenses write it. For l this is "entropy" or
@@ -67,8 +102,8 @@ def check_guarantee(guaranteed: Guarantee, records: Microdata, frame: pd.DataFra
         The original records, for the columns' roles and domains.
     frame : DataFrame
         The released table.
-    place : str
-        Where the guarantee is made, which messages end with.
+    at : callable, optional
+        What makes the guarantee; messages say where its code stands.
 
     Raises
     ------
@@ -77,16 +112,16 @@ def check_guarantee(guaranteed: Guarantee, records: Microdata, frame: pd.DataFra
     """
     if guaranteed.k is not None:
         k = k_anonymity(frame, records.quasi_identifiers)
-        require(k >= guaranteed.k, f"k = {guaranteed.k} is guaranteed and {k} measured{place}")
+        require(k >= guaranteed.k, f"k = {guaranteed.k} is guaranteed and {k} measured", at=at)
     for name in records.sensitive:
         if guaranteed.l is not None:
             diversity, form = _diversity(guaranteed.statement, records, frame, name)
-            right = f"l = {guaranteed.l:g} is guaranteed and {diversity:.4g} measured in {name!r} ({form})"
-            require(diversity >= guaranteed.l - ROUNDING, f"{right}{place}")
+            met = diversity >= guaranteed.l - ROUNDING
+            require(met, f"l = {guaranteed.l:g} is guaranteed and {diversity:.4g} measured in {name!r} ({form})", at=at)
         if guaranteed.t is not None:
             closeness, form = _closeness(guaranteed.statement, records, frame, name)
-            right = f"t = {guaranteed.t:g} is guaranteed and {closeness:.4g} measured in {name!r} ({form})"
-            require(closeness <= guaranteed.t + ROUNDING, f"{right}{place}")
+            met = closeness <= guaranteed.t + ROUNDING
+            require(met, f"t = {guaranteed.t:g} is guaranteed and {closeness:.4g} measured in {name!r} ({form})", at=at)
 
 
 def untested_guarantees(method: type[Parametrized]) -> list[str]:
@@ -222,9 +257,8 @@ def defense_checks(method: type[Defense]) -> Iterator[Check]:
 
 def _guarantee(method: type[Defense]) -> None:
     guaranteed = example(method).guarantee(people(60, generator(0, "people")))
-    right = "guarantee must return a Guarantee, e.g. Guarantee(k=5)"
-    got = f"{type(guaranteed).__name__}{defined_at(method.guarantee)}"
-    require(isinstance(guaranteed, Guarantee), f"{right}; got {got}")
+    wrong, got = "guarantee must return a Guarantee, e.g. Guarantee(k=5)", f"got {type(guaranteed).__name__}"
+    require(isinstance(guaranteed, Guarantee), wrong, got, method.guarantee)
 
 
 def _first_release(method: type[Defense]) -> tuple[Microdata, MicrodataRelease, str]:
@@ -237,15 +271,15 @@ def _first_release(method: type[Defense]) -> tuple[Microdata, MicrodataRelease, 
 
 def _records_unmodified(method: type[Defense], first: FirstRelease) -> None:
     *_, changed = first()
-    right = f"copy it: released_frame(records) does{defined_at(method.apply)}"
-    require(not changed, f"apply changes {changed} of the records; {right}")
+    right = "copy it: released_frame(records) does"
+    require(not changed, f"apply changes {changed} of the records", right, method.apply)
 
 
 def _same_release(method: type[Defense], first: FirstRelease) -> None:
     records, release, _ = first()
     changed = released_difference(release, release_of(method, records, "release"))
-    right = f"draw from rng, not from np.random, and keep nothing between releases{defined_at(method.apply)}"
-    require(not changed, f"two runs with one seed differ in {changed}; {right}")
+    right = "draw from rng, not from np.random, and keep nothing between releases"
+    require(not changed, f"two runs with one seed differ in {changed}", right, method.apply)
 
 
 def _unremembering(method: type[Defense]) -> None:
@@ -279,7 +313,7 @@ def _releases(method: type[Defense], table: Callable[[], Microdata]) -> None:
 def _independent(method: type[Defense]) -> None:
     defense = example(method)
     found = dependence(defense, _rare_people(), range(3), generator(0, "copies"))
-    require(not found, f"{false_declaration(defense, found)}{defined_at(method.apply)}")
+    require(not found, false_declaration(defense, found), at=method.apply)
 
 
 def _columnwise(method: type[Defense]) -> None:
@@ -293,7 +327,8 @@ def _columnwise(method: type[Defense]) -> None:
         other = release_of(method, records.with_frame(mixed.assign(**{name: records.frame[name]})), "release").frame
         require(
             released[name].equals(other[name]),
-            f"columnwise is true, but column {name!r} depends on other columns{defined_at(method.apply)}",
+            f"columnwise is true, but column {name!r} depends on other columns",
+            at=method.apply,
         )
 
 

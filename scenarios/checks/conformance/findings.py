@@ -113,10 +113,13 @@ class Prerequisite(Check):
     """A check without which the later ones say nothing: a method that fails it would fail them for the same reason."""
 
 
-def require(holds: bool, otherwise: str) -> None:
-    """Raise AssertionError with the reason `otherwise` unless the condition `holds`."""
+def require(holds: bool, otherwise: str, right: str = "", at: Callable[..., Any] | None = None) -> None:
+    """Assert something about a method under test, also where Python runs without assertions.
+
+    The message says what is wrong, then what would be right, and where the code `at` stands.
+    """
     if not holds:
-        raise AssertionError(otherwise)
+        raise AssertionError(f"{otherwise}{f'; {right}' if right else ''}{defined_at(at) if at else ''}")
 
 
 @dataclass
@@ -222,7 +225,8 @@ def findings(found: Iterable[Found], passed: Callable[[str], None]) -> Findings:
                 passed(one.title)
             else:
                 # The same mistake on tables of different sizes counts once.
-                first = reasons.setdefault(_without_numbers(one.reason), one.reason)
+                alike = re.sub(r"(?<!line )\b[0-9]+\b", "#", one.reason)
+                first = reasons.setdefault(alike, one.reason)
                 gathered.failures.setdefault(first, []).append(one.title)
             gathered.left_out.extend(one.left_out)
             gathered.warned.extend(text for text in dict.fromkeys(one.warned) if text not in gathered.warned)
@@ -246,8 +250,3 @@ def _failure(check: Check) -> str | None:
 def _warned(entry: warnings.WarningMessage) -> str:
     message = one_line(Warning(entry.message))
     return f"{entry.category.__name__}: {message} ({Path(entry.filename).name}, line {entry.lineno})"
-
-
-def _without_numbers(reason: str) -> str:
-    """A reason without its numbers, except for that of the line."""
-    return re.sub(r"(?<!line )\b[0-9]+\b", "#", reason)

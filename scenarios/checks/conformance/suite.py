@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import Any, NoReturn
+from types import new_class
+from typing import Any, NoReturn, TypeVar
 
 from attacks.base import Attack
 from defenses.base import Defense, MicrodataRelease, Parametrized
 from metrics.columns import one_line
 from scenarios.checks.conformance.attack_checks import attack_checks, claims_of, stages
-from scenarios.checks.conformance.defense_checks import defense_checks, untested_guarantees
+from scenarios.checks.conformance.defense_checks import defense_checks, release_of, untested_guarantees
 from scenarios.checks.conformance.findings import (
     Begun,
     Check,
@@ -31,8 +32,8 @@ from scenarios.checks.conformance.findings import (
     outcomes,
     require,
 )
-from scenarios.checks.conformance.given_parameters import named_class, release_of
 from scenarios.running.methods import (
+    build,
     check_constructor,
     check_declarations,
     check_signatures,
@@ -40,6 +41,8 @@ from scenarios.running.methods import (
     check_stored,
     constructor_at,
     example,
+    find,
+    written_method,
 )
 from scenarios.running.methods.invented_people import people
 from scenarios.running.workers import (
@@ -51,6 +54,44 @@ from scenarios.running.workers import (
 )
 from scenarios.running.workers.isolation import IsolatedWorker, Limits, TaskStep
 from scenarios.tables.seeds import generator
+
+# Classes that are checked, by name; with other parameters than their example's, if the name has some.
+
+Method = TypeVar("Method", bound=Parametrized)
+
+
+def class_of(made: Method) -> type[Method]:
+    """The class of a method, as one whose example has that method's parameters.
+
+    Parameters
+    ----------
+    made : Parametrized
+        The method.
+
+    Examples
+    --------
+    >>> from defenses import Mondrian
+    >>> class_of(Mondrian(k=7)).example().k
+    7
+    """
+    cls = type(made)
+    # Messages name the class and its line as before; from Python 3.13 on, the class itself knows the line.
+    names = {name: vars(cls)[name] for name in ("__module__", "__qualname__", "__firstlineno__") if name in vars(cls)}
+    content = {**names, "example": classmethod(lambda _: made.clone())}
+    return new_class(cls.__name__, (cls,), exec_body=lambda space: space.update(content))
+
+
+def named_class(name: str) -> type[Parametrized]:
+    """The class that a name means on the command line, with the parameters that follow the name.
+
+    Raises ValueError if there is no such defense or attack, or it takes no such parameters.
+    """
+    table = written_method(name, "defenses", "attacks")
+    method = find(table["use"], "defenses", "attacks")
+    if len(table) == 1:
+        return method
+    return class_of(build(table, "attacks" if issubclass(method, Attack) else "defenses"))
+
 
 # Whether a method gives the same output in another process, where Python hashes texts differently.
 
@@ -99,7 +140,7 @@ def check_other_processes(method: type[Any], name: str) -> None:
     right = "draw from rng alone, and sort what you take from a set: its order differs between processes"
     for answer in there:
         changed = compared(here, answer)
-        require(not changed, f"two processes with one seed differ in {changed}; {right}")
+        require(not changed, f"two processes with one seed differ in {changed}", right)
 
 
 def _named_output(name: str) -> Any:
@@ -218,8 +259,8 @@ def _parameters(method: type[Parametrized]) -> None:
     require(method(**parameters) == instance, "the constructor does not restore get_params()")
     require(instance.clone().set_params(**parameters) == instance, "set_params(get_params()) changes something")
     for name, value in parameters.items():
-        stored = f"store parameter {name} as self.{name}, as it was given{constructor_at(method)}"
-        require(getattr(instance, name) is value, stored)
+        stored = getattr(instance, name) is value
+        require(stored, f"store parameter {name} as self.{name}, as it was given", at=method.__init__)
     try:
         instance.set_params(no_such_parameter=1)
     except ValueError as error:

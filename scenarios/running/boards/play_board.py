@@ -82,8 +82,8 @@ def run(
     KeyboardInterrupt
         If the run was interrupted; finished trials are in the database.
     """
-    from scenarios.running.boards.playing import Changes, catalogues_of, changed_plans, play_catalogues
     from scenarios.running.display import Display
+    from scenarios.running.runner import Changes, catalogues_of, changed_plans, play_catalogues
     from scenarios.running.workers import LocalProcesses, cores, read_size
 
     refuse(roles is not None and data is None, "roles describe a table; name it with data=")

@@ -1,4 +1,4 @@
-"""The standing board: a published run with all its results, so that others can check, extend and replay it."""
+"""The standing board: a published run with all its results, so that others can check and extend it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from leaderboard.results.result import Result
 from leaderboard.results.store import RESULT_COLUMNS, identity, result_of, row_of
 from metrics.columns import require, write_atomically
 from scenarios.running.units import Catalogue
-from scenarios.running.workers.worker import Ending, Worker
 
 RESULTS = "results.jsonl.gz"
 """File of all results of a standing board, one JSON object a line."""
@@ -99,31 +98,6 @@ def stale(catalogue: Catalogue, results: Sequence[Result]) -> dict[tuple[str, st
     stored = {result.key for result in results if result.status in ("ok", "skipped")}
     missing = [result for unit in catalogue.units for result in unit.results if result.key not in stored]
     return Counter((result.defense, result.attack or "") for result in missing)
-
-
-def replay(catalogue: Catalogue, results: Sequence[Result]) -> list[tuple[Result, Ending]]:
-    """Play some stored trials again in this process.
-
-    Parameters
-    ----------
-    catalogue : Catalogue
-        The plan that they are part of, as it is now.
-    results : sequence of Result
-        Stored trials. Those of methods that the plan no longer has are left out.
-
-    Returns
-    -------
-    list of (Result, Ending)
-        Each stored trial with the outcome of its replay.
-    """
-    wanted = {identity(result): result for result in results}
-    worker = Worker(catalogue.plan)
-    replays: list[tuple[Result, Ending]] = []
-    for unit in catalogue.units:
-        part = unit.only([number for number, result in enumerate(unit.results) if identity(result) in wanted])
-        endings = [item for item in worker.play(part) if isinstance(item, Ending)] if part.results else []
-        replays += [(wanted[identity(part.results[ending.result])], ending) for ending in endings]
-    return replays
 
 
 def write_record(folder: Path, about: Mapping[str, Any]) -> None:

@@ -60,6 +60,17 @@ def class_successor(name: str) -> str:
     return _table("former_classes.csv").get(name, "")
 
 
+def lasting_name(name: str) -> str:
+    """Name under which a part of a method was first stored, ``module:Class``; seeds and keys derive from it.
+
+    Examples
+    --------
+    >>> lasting_name("defenses.ldp.bit_vectors:SubsetSelection")
+    'defenses.ldp.subset_selection:SubsetSelection'
+    """
+    return _table("part_names.csv").get(name, name)
+
+
 def _moves() -> dict[str, str]:
     """Modules and folders that moved, by former path."""
     return _table("former_modules.csv")

@@ -15,7 +15,7 @@ from typing import Any
 
 from defenses.base import Parametrized
 from metrics.columns import one_line, refuse, require
-from scenarios.running.methods.former_modules import class_successor
+from scenarios.running.methods.former_modules import class_successor, lasting_name
 from scenarios.running.methods.source_locations import defined_at, user_code_location
 from scenarios.tables.near_names import known_as, suggestion
 
@@ -243,7 +243,7 @@ def source_name(method: Method) -> str:
     exports = (
         package in ("defenses", "attacks", "scenarios") and cls.__name__ in importlib.import_module(package).__all__
     )
-    return cls.__name__ if exports else f"{cls.__module__}:{cls.__name__}"
+    return cls.__name__ if exports else lasting_name(f"{cls.__module__}:{cls.__name__}")
 
 
 def _contract(package: str) -> type[Method]:

@@ -1,4 +1,4 @@
-"""Where the code of a class or function stands."""
+"""Where the code of a class or function stands, and what is said of an exception in it."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def user_code_location(error: BaseException) -> str:
     ''
     """
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if _is_user_code(frame.filename):
+        if not is_installed(frame.filename) and not frame.filename.startswith(("<", *_PROJECT)):
             return _location(frame.filename, frame.lineno)
     return ""
 
@@ -62,11 +62,6 @@ def user_code_location(error: BaseException) -> str:
 def is_installed(file: str) -> bool:
     """Whether a file belongs to the standard library or to an installed package."""
     return bool({"site-packages", "dist-packages"} & set(Path(file).parts)) or file.startswith(_INSTALLED)
-
-
-def _is_user_code(file: str) -> bool:
-    """Whether a file is neither the project's nor installed."""
-    return not is_installed(file) and not file.startswith(("<", *_PROJECT))
 
 
 def _location(file: str, line: int | None) -> str:
@@ -96,3 +91,36 @@ def defined_at(thing: type[Any] | Callable[..., Any]) -> str:
     except (OSError, TypeError):
         return ""
     return _location(file, line) if file else ""
+
+
+# Status and reason of a method or measurement that raised an exception.
+
+
+FRAMES = 6
+"""Maximum number of traceback frames kept."""
+LONGEST = 1000
+"""Maximum number of characters kept of an error message."""
+
+
+def status_of(error: BaseException) -> str:
+    """Status of a result whose method raised this exception."""
+    return "oom" if isinstance(error, MemoryError) else "error"
+
+
+def reason_of(error: BaseException, code: Callable[..., Any] | None = None) -> str:
+    """The error in one line, with the line of a user's own code, then its traceback, without values of variables.
+
+    Parameters
+    ----------
+    error : BaseException
+        The error.
+    code : callable, optional
+        A user's own function whose answer caused it; named if the traceback has no line of a user's code.
+    """
+    frames = traceback.format_list(traceback.extract_tb(error.__traceback__)[-FRAMES:])
+    try:
+        message = printable(" ".join(str(error).split()))[:LONGEST]
+    except Exception:
+        message = "(the error has no readable message)"
+    place = user_code_location(error) or (defined_at(code) if code else "")
+    return f"{type(error).__name__}: {message}{place}\n{''.join(frames)}".rstrip()

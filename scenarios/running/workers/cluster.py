@@ -1,4 +1,4 @@
-"""Dask backend: plays the units of a run on the workers of a Dask cluster."""
+"""Dask clusters: their workers play the units of a run, and read the parts of a table."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import importlib
 import pickle
 import sys
 import threading
-from collections.abc import Generator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
 from scenarios.running.workers.isolation import Limits, Stopped
 from scenarios.running.workers.supervisor import Supervisor
+from scenarios.tables.parts.files.table_files import Result as PartResult
+from scenarios.tables.parts.files.table_files import TableFiles
 
 # Units submitted per thread of the cluster, so that no thread waits for work.
 AHEAD = 4
@@ -62,7 +65,8 @@ class DaskCluster:
         dask = distributed()
         packed = pickle.dumps(plan)
         name = hashlib.sha256(packed).hexdigest()
-        share = _share(name, packed, plan)
+        names = tuple(sorted({"scenarios.running.workers.worker", *modules(plan.methods)}))
+        share = _Share(name, packed, plan.limits, (str(Path.cwd()),), names, environment(names))
         waiting = [(unit, 1) for unit in reversed(units)]
         with connected(self.scheduler) as client:
             client.register_plugin(_plugin(share), name=name)
@@ -155,11 +159,6 @@ class _Share:
     environment: dict[str, str]
 
 
-def _share(name: str, packed: bytes, plan: Plan) -> _Share:
-    names = tuple(sorted({"scenarios.running.workers.worker", *modules(plan.methods)}))
-    return _Share(name, packed, plan.limits, (str(Path.cwd()),), names, environment(names))
-
-
 _shares: dict[str, _Share] = {}
 _supervisors: dict[tuple[str, int], Supervisor] = {}
 _lock = threading.Lock()
@@ -214,3 +213,69 @@ def play_unit(name: str, unit: Unit) -> list[Result]:
             (name, threading.get_ident()), Supervisor(share.plan, share.limits, share.folders)
         )
     return list(supervisor.play(unit))
+
+
+# Parts of a table that the workers of a cluster read.
+
+
+@dataclass
+class DaskEngine:
+    """Each part is read by a worker of a Dask cluster, with the same results as on one machine.
+
+    Workers read the files under the same path, so that they need a file system that all of them share. They need the
+    same version of the project and of the numeric packages. The first reading connects to the cluster, and `close` ends
+    the connection.
+
+    Parameters
+    ----------
+    scheduler : str
+        Address of the scheduler, such as ``tcp://host:8786``.
+
+    Raises
+    ------
+    ValueError
+        If dask.distributed is not installed.
+    """
+
+    scheduler: str
+    _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        distributed()
+
+    @cached_property
+    def _client(self) -> Any:
+        return self._stack.enter_context(connected(self.scheduler))
+
+    def close(self) -> None:
+        """End the connection to the cluster."""
+        self._stack.close()
+
+    def over_parts(self, files: TableFiles, function: Callable[[TableFiles], PartResult]) -> Iterator[PartResult]:
+        """Apply a function to each part on a worker; a few parts at a time wait for their turn.
+
+        Raises ValueError if the cluster cannot be reached, a worker's versions differ, or the function raises it.
+        """
+        versions = environment(MODULES)
+        # Workers may have left since the last reading.
+        check_worker(self._client, self.scheduler)
+        ahead = AHEAD * max(1, sum(self._client.nthreads().values()))
+        waiting: list[Any] = []
+        for number in range(len(files.parts)):
+            # A table that is read again may be another one, so that no result is used twice.
+            waiting.append(self._client.submit(_on_part, function, files.part(number), versions, pure=False))
+            if len(waiting) >= ahead:
+                yield waiting.pop(0).result()
+        while waiting:
+            yield waiting.pop(0).result()
+
+
+MODULES = ("scenarios.tables.parts.records", "scenarios.tables.parts.released", "scenarios.tables.parts.large_release")
+"""Modules whose code must agree on all machines."""
+
+
+def _on_part(function: Callable[[TableFiles], PartResult], files: TableFiles, versions: dict[str, str]) -> PartResult:
+    """Open a part on a worker, and apply a function to it."""
+    check_environment(versions, MODULES)
+    with files:
+        return function(files)

@@ -92,18 +92,14 @@ class Supervisor(IsolatedWorker[Unit, Ending]):
                 if isinstance(item, Death):
                     death = item
                 else:
-                    yield _filled(missing.pop(order[item.result]), item)
+                    outcome = {name: value for name, value in vars(item).items() if name != "result"}
+                    yield replace(missing.pop(order[item.result]), **outcome)
             if self.closed:
                 raise Stopped
             charged = [order[position] for position in death.charged if order[position] in missing]
             lost = 0 if charged else lost + 1
             for number in charged or ([*missing] if lost >= ATTEMPTS else ()):
                 yield _failed(missing.pop(number), death)
-
-
-def _filled(result: Result, ending: Ending) -> Result:
-    """A result with its outcome."""
-    return replace(result, **{name: value for name, value in vars(ending).items() if name != "result"})
 
 
 def _failed(result: Result, death: Death) -> Result:

@@ -23,12 +23,11 @@ from metrics.columns import require
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.running.methods import defined_at, describe, game_settings, is_user_defined, source_name
+from scenarios.running.methods.source_locations import reason_of, status_of
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
-from scenarios.running.workers.differences import different_attribute, released_difference
-from scenarios.running.workers.failure import reason_of, status_of
+from scenarios.running.workers.differences import Snapshot, different_attribute, released_difference
 from scenarios.running.workers.isolation import TaskStep
-from scenarios.running.workers.snapshot import Snapshot
 from scenarios.tables.seeds import generator
 from scenarios.tables.user_warnings import user_warnings
 
@@ -299,7 +298,9 @@ class Worker:
             yield TaskStep("the measuring of utility", (0,))
             # The time of a release is the time to make it, without measuring its utility.
             code = self._user_defined(self.plan.defenses[unit.defense].method, "apply")
-            measured = _timed(0, lambda: _measured(self.plan.games[0].utility(draw.secret, release)), seconds, code)
+            measured = _timed(
+                0, lambda: Scores({}, checked_measures(self.plan.games[0].utility(draw.secret, release))), seconds, code
+            )
             if measured.status == "ok":
                 measured = replace(measured, reason="; ".join([*texts, *filter(None, [measured.reason])]))
             yield measured
@@ -421,11 +422,6 @@ class Worker:
         if rules.lets_choose:
             return checked_game_scores(play_alone(own, witness, rules, rng)[2])
         return checked_game_scores(attack_release(own, witness, rules, secret, published, rng))
-
-
-def _measured(utility: Any) -> Scores:
-    """Utility of a release as scores without goals."""
-    return Scores({}, checked_measures(utility))
 
 
 def _timed(

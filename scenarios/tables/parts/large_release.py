@@ -21,6 +21,7 @@ from defenses.base import (
     RecordsInBlocks,
     ReleasedBlock,
     ReleasePlan,
+    StoredBlock,
     block_generator,
     recoded_step,
     unchanged_step,
@@ -30,7 +31,7 @@ from scenarios.tables.parts.blocked import blocked
 from scenarios.tables.parts.combination_index import CombinationIndex
 from scenarios.tables.parts.combinations import TooManyCombinations, counted_table
 from scenarios.tables.parts.memory_release import is_planned
-from scenarios.tables.parts.records import LargeRecords, StoredBlock
+from scenarios.tables.parts.records import LargeRecords
 from scenarios.tables.parts.released_blocks import BlockByBlock, InOrder, LargeRelease, released_block
 
 # Releases of grouping methods: from counted combinations, or from the class of each record where these do not fit.

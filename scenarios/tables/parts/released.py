@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from defenses.base import StoredBlock
 from metrics.classes import key_starts
 from metrics.columns import SUPPRESSED, Domain, Integers
 from scenarios.tables.note import Note
@@ -20,7 +21,7 @@ from scenarios.tables.parts.combinations import CombinationKey
 from scenarios.tables.parts.files.csv_files import quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, raw_columns, value_texts, wide_code, wide_column, wide_values
-from scenarios.tables.parts.records import InParts, LargeColumn, StoredBlock, coded_blocks
+from scenarios.tables.parts.records import InParts, LargeColumn, coded_blocks
 from scenarios.tables.reading.cell_spelling import readable_columns, with_one_spelling
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.written_cells import WrittenCells

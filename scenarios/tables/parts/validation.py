@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from defenses.base import StoredBlock
 from metrics.columns import Domain, Integers, NumericDomain
 from scenarios.tables.dataset import load_table
 from scenarios.tables.parts.files.csv_files import quoted
@@ -27,7 +28,7 @@ from scenarios.tables.parts.raw_columns import (
     value_texts,
     wide_column,
 )
-from scenarios.tables.parts.records import LargeRecords, StoredBlock, large_records
+from scenarios.tables.parts.records import LargeRecords, large_records
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.review.column_names import look_like_people
 from scenarios.tables.review.description import Description, TableRows, described_table

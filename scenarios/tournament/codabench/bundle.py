@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -16,6 +15,7 @@ from typing import Any
 
 from metrics.columns import require
 from scenarios.running.methods.fingerprint import PACKAGES, closure
+from scenarios.tables.toml.json_text import json_text
 from scenarios.tournament.codabench.scoring_program import COLUMNS, reference_data
 from scenarios.tournament.host.archives import write_archive
 from scenarios.tournament.rules.folder import Tournament, zip_bytes
@@ -91,50 +91,6 @@ def _imported(path: Path) -> Iterator[str]:
 
 
 # Content of a Codabench bundle's ``competition.yaml``: phases, tasks and the leaderboard.
-
-# YAML of nested mappings and lists, whose scalars are written as in JSON.
-
-_WORDS = {"no", "off", "on", "yes", "true", "false", "null"}
-"""Words that are no strings in YAML."""
-
-
-def yaml_text(content: Mapping[str, Any]) -> str:
-    """A mapping as a YAML document; JSON scalars are valid YAML, and no string is read as a date or a number.
-
-    Examples
-    --------
-    >>> print(yaml_text({"title": "a: b", "phases": [{"index": 0, "tasks": [0, 1]}]}), end="")
-    title: "a: b"
-    phases:
-      - index: 0
-        tasks:
-          - 0
-          - 1
-    """
-    return "".join(f"{line}\n" for line in _lines(content))
-
-
-def _lines(value: Any) -> list[str]:
-    if isinstance(value, Mapping) and value:
-        lines = []
-        for name, one in value.items():
-            if isinstance(one, Mapping | list) and one:
-                lines += [f"{_key(name)}:", *(f"  {line}" for line in _lines(one))]
-            else:
-                lines.append(f"{_key(name)}: {_scalar(one)}")
-        return lines
-    if isinstance(value, list) and value:
-        return [f"{'  ' if number else '- '}{line}" for one in value for number, line in enumerate(_lines(one))]
-    return [_scalar(value)]
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[a-z]\w+", name, re.ASCII) and name not in _WORDS else _scalar(name)
-
-
-def _scalar(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
 
 _IMAGE = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?(/[a-z0-9]([a-z0-9._-]*[a-z0-9])?)*(:[\w][\w.-]{0,127})?")
 _SECONDS = 1200
@@ -300,11 +256,20 @@ def export_codabench(tournament: Tournament, path: Path, image: str, share: floa
     names = {phase: f"public_{phase}.zip" for phase in public}
     texts = pages(tournament, share)
     contents = {
-        "competition.yaml": yaml_text(competition(tournament, image, TITLES, names)).encode(),
+        # YAML holds JSON.
+        "competition.yaml": json_text(competition(tournament, image, TITLES, names)).encode(),
         "logo.png": _file("logo.png"),
         **{name: text.encode() for name, text in texts.items()},
         "scoring_program.zip": scoring_program(),
-        "starting_kit.zip": _starting_kit(tournament, texts),
+        # Nothing in it belongs to one team.
+        "starting_kit.zip": zip_bytes(
+            [
+                ("make_submission.py", _file("make_submission.py")),
+                ("roles.toml", tournament.roles_path.read_bytes()),
+                ("SUBMITTING.md", texts["pages/submitting.md"].encode()),
+                ("RULES.md", texts["pages/rules.md"].encode()),
+            ]
+        ),
         **{name: zip_bytes(public[phase].items()) for phase, name in names.items()},
         **{
             f"reference_{phase}.zip": reference_data(tournament, phase, share)
@@ -324,18 +289,6 @@ def scoring_program() -> bytes:
             ("metadata.yaml", f"command: {_COMMAND}\n".encode()),
             ("score.py", _file("score.py")),
             ("tokumei.zip", archive()),
-        ]
-    )
-
-
-def _starting_kit(tournament: Tournament, texts: dict[str, str]) -> bytes:
-    """What helps a team to submit; nothing in it belongs to one team."""
-    return zip_bytes(
-        [
-            ("make_submission.py", _file("make_submission.py")),
-            ("roles.toml", tournament.roles_path.read_bytes()),
-            ("SUBMITTING.md", texts["pages/submitting.md"].encode()),
-            ("RULES.md", texts["pages/rules.md"].encode()),
         ]
     )
 

@@ -304,7 +304,11 @@ class Board:
         results = [one for one in self.results if one.status == "ok" and not {one.defense, one.attack} & out]
         about = self.about
         if self.share < 1:
-            results = [_without_answered(one) for one in results]
+            # Measures of answered rows alone would tell of a file of one row whether it is right and counts.
+            results = [
+                replace(one, values={name: value for name, value in one.values.items() if name not in OF_ANSWERED})
+                for one in results
+            ]
             about["rows that count"] = f"{self.share:.0%} until the tournament closes"
         pages = {
             "standings.csv": self.standings_csv(),
@@ -332,14 +336,6 @@ def write_boards(full: Board, public: Board, *, publish: bool = True) -> None:
                 write_whole(folder / name, text.encode(), mode=mode)
 
 
-def _without_answered(result: Result) -> Result:
-    """A result without the measures of answered rows alone, which would tell of a file of one row whether it is right.
-
-    They would also tell whether that row counts before the close.
-    """
-    return replace(result, values={name: value for name, value in result.values.items() if name not in OF_ANSWERED})
-
-
 def write_host_report(full: Board, now: datetime) -> None:
     """Write the host's report: standings over all rows, failed scorings, and downtime by failures."""
     sections = (
@@ -359,15 +355,11 @@ def write_host_report(full: Board, now: datetime) -> None:
     write_whole(full.tournament.host / "report.html", page.encode(), mode=PRIVATE)
 
 
-def failures_table(failed: Sequence[Result]) -> lb.Table:
-    """Submissions whose scoring failed: the table, the attack on it, and why, in one line."""
-    rows = [(one.defense, one.attack or "(the table)", one.status, one.reason.partition("\n")[0]) for one in failed]
-    return lb.Table("Failed scorings", ("table", "attack", "status", "reason"), rows, 3, "")
-
-
 def failures_section(failed: Sequence[Result], *paragraphs: str) -> tuple[lb.Section, ...]:
     """Section about scorings that failed; none without any."""
-    return (lb.Section("Failed scorings", paragraphs, (failures_table(failed),)),) if failed else ()
+    rows = [(one.defense, one.attack or "(the table)", one.status, one.reason.partition("\n")[0]) for one in failed]
+    table = lb.Table("Failed scorings", ("table", "attack", "status", "reason"), rows, 3, "")
+    return (lb.Section("Failed scorings", paragraphs, (table,)),) if failed else ()
 
 
 def _page(
@@ -591,11 +583,6 @@ class Boards:
 
 class PhaseChangedError(Exception):
     """The phase changed while scores were computed, so that other rows count now."""
-
-
-def shares_of(tournament: Tournament, share: float) -> list[float]:
-    """Shares of the rows at which a tournament is scored now; see `scored_phase` and `shares_in`."""
-    return shares_in(scored_phase(tournament), share)
 
 
 def scored_phase(tournament: Tournament) -> Phase:

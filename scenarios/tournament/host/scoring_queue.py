@@ -20,7 +20,7 @@ from leaderboard import Result, Store
 from metrics.columns import one_line
 from scenarios.running.workers.isolation import LIMITS, IsolatedWorker, Limits, SeparateProcess, yield_processor
 from scenarios.running.workers.supervisor import cores
-from scenarios.tournament.host.boards import shares_of, update_boards
+from scenarios.tournament.host.boards import scored_phase, shares_in, update_boards
 from scenarios.tournament.rules.folder import Tournament, opened_tournament
 from scenarios.tournament.rules.scoring import Target, results_of, score_target, scoring_plan
 from scenarios.tournament.rules.settings import Phase
@@ -58,11 +58,6 @@ class ScoringProgress:
     failed: tuple[Result, ...] = ()
     error: str = ""
     updated: str = ""
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing waits and boards are up to date."""
-        return not self.waiting
 
 
 class ScoringQueue:
@@ -230,7 +225,7 @@ class ScoringQueue:
 def _planned(folder: Path, share: float, again: frozenset[str]) -> tuple[list[Target], frozenset[str], bool]:
     """Tables with missing results, keys of the results that failed, and whether any result is stored."""
     tournament = Tournament(folder)
-    plan = scoring_plan(tournament, shares_of(tournament, share), retry=again)
+    plan = scoring_plan(tournament, shares_in(scored_phase(tournament), share), retry=again)
     missing, wanted = sum(len(one.missing) for one in plan.waiting), sum(map(len, plan.wanted.values()))
     return plan.waiting, plan.failed, missing < wanted
 

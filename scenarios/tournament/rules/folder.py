@@ -287,8 +287,7 @@ class Tournament:
 
     def unchanged(self, path: Path) -> Path:
         """The path of one of the host's files, which is as it was at the opening."""
-        recorded = self.recorded_files
-        wrong = changed_file(self.folder, recorded, path, self.recorded_since) if recorded else ""
+        wrong = changed_file(self.folder, self.recorded_files, path, self.recorded_since)
         refuse(wrong, wrong, DamagedFileError)
         return path
 

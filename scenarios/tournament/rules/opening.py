@@ -80,15 +80,11 @@ def rules(settings: Settings, records: Microdata, written: WrittenCells, *, clas
         again=again,
         row_chance=f"1/{settings.candidates}",
         member_chance=f"{settings.originals / settings.candidates:.3g}",
-        quota=_bytes(settings.quota),
+        quota=f"{settings.quota >> 20} MiB" if settings.quota % (1 << 20) == 0 else f"{settings.quota:,} bytes",
         classifier=_classifier(records) if classifier else "",
         overall=_OVERALL[settings.ranking],
         provisional=_HIDDEN if settings.hide_standings else f"{_PROVISIONAL} {settings.publication}".rstrip(),
     )
-
-
-def _bytes(number: int) -> str:
-    return f"{number >> 20} MiB" if number % (1 << 20) == 0 else f"{number:,} bytes"
 
 
 def _classifier(records: Microdata) -> str:

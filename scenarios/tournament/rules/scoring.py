@@ -35,7 +35,7 @@ from scenarios.games.people import Drawn
 from scenarios.games.playing import Randomness, claims_of, make_release
 from scenarios.games.questions.row_question import RowQuestion
 from scenarios.running.methods.fingerprint import closure, digest, sources, versions
-from scenarios.running.workers.failure import reason_of, status_of
+from scenarios.running.methods.source_locations import reason_of, status_of
 from scenarios.running.workers.isolation import Death, TaskStep, isolated
 from scenarios.tables.file_methods import AnswerFile, Content, ReleasedFile
 from scenarios.tables.seeds import generator
@@ -138,13 +138,6 @@ class Target:
     def shares_without(self, name: str) -> list[float]:
         """Shares at which the result of an attack, or of the table itself, is missing."""
         return [share for share, named in self.keys.items() if named[name] in self.missing]
-
-
-def score(
-    tournament: Tournament, share: float, jobs: int, progress: Callable[[int, int], None] | None = None
-) -> list[Result]:
-    """Score all tables against all attackers at one share of the rows; see `score_shares`."""
-    return score_shares(tournament, (share,), jobs, progress)[share]
 
 
 def score_shares(

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from urllib.parse import quote
@@ -35,7 +36,7 @@ from scenarios.tournament.site.accounts import RateLimit
 from scenarios.tournament.site.deciding import close_phases, resumed
 from scenarios.tournament.site.jobs import ACTIONS
 from scenarios.tournament.site.journal import LiveUpdates
-from scenarios.tournament.site.pages import entry_pages, host_pages, public_pages, team_pages
+from scenarios.tournament.site.pages import host_pages, public_pages, team_pages
 from scenarios.tournament.site.pages import team_pages as presentation_pages
 from scenarios.tournament.site.pages.answers import damage_refusal, refused
 from scenarios.tournament.site.posted_form import NO_FILES, UploadLimits, posted_form
@@ -184,8 +185,8 @@ def _redirected(visit: Visit, refusal: RefusalError) -> Response | None:
 # All addresses of the site, and who may use each.
 
 ENDPOINTS = (
-    Endpoint("GET", "/", Access.EVERYBODY, public_pages.board_page),
-    Endpoint("GET", "/screen", Access.EVERYBODY, public_pages.screen_page),
+    Endpoint("GET", "/", Access.EVERYBODY, partial(public_pages.board_page, name="board")),
+    Endpoint("GET", "/screen", Access.EVERYBODY, partial(public_pages.board_page, name="screen")),
     Endpoint("GET", "/rules", Access.EVERYBODY, public_pages.rules_page),
     Endpoint("GET", "/boards/{name}", Access.EVERYBODY, public_pages.board_file),
     Endpoint("GET", "/published.zip", Access.MEMBERS, public_pages.published_files),
@@ -193,12 +194,12 @@ ENDPOINTS = (
     Endpoint("GET", "/live", Access.EVERYBODY, public_pages.live),
     Endpoint("GET", "/health", Access.EVERYBODY, host_pages.health),
     Endpoint("GET", "/static/{name}", Access.EVERYBODY, public_pages.static_file),
-    Endpoint("GET", "/log-in", Access.EVERYBODY, entry_pages.log_in_page, forms=True),
-    Endpoint("POST", "/log-in", Access.EVERYBODY, entry_pages.log_in),
-    Endpoint("GET", "/invitation/{token}", Access.EVERYBODY, entry_pages.invitation_page, forms=True),
-    Endpoint("POST", "/invitation/{token}", Access.EVERYBODY, entry_pages.accept_invitation),
-    Endpoint("GET", "/account", Access.MEMBERS, entry_pages.account_page),
-    Endpoint("POST", "/log-out", Access.MEMBERS, entry_pages.log_out),
+    Endpoint("GET", "/log-in", Access.EVERYBODY, public_pages.log_in_page, forms=True),
+    Endpoint("POST", "/log-in", Access.EVERYBODY, public_pages.log_in),
+    Endpoint("GET", "/invitation/{token}", Access.EVERYBODY, public_pages.invitation_page, forms=True),
+    Endpoint("POST", "/invitation/{token}", Access.EVERYBODY, public_pages.accept_invitation),
+    Endpoint("GET", "/account", Access.MEMBERS, public_pages.account_page),
+    Endpoint("POST", "/log-out", Access.MEMBERS, public_pages.log_out),
     Endpoint("GET", "/team/{team}", Access.OWNER, team_pages.team_page),
     Endpoint("GET", "/team/{team}/kit.zip", Access.OWNER, team_pages.kit),
     Endpoint("GET", "/team/{team}/report", Access.OWNER, team_pages.report),
@@ -291,7 +292,11 @@ class SecurityHeaders:
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
-_STATUS = {404: "there is no such page", 405: "this page cannot be used that way"}
+_STATUS = {
+    404: "there is no such page",
+    405: "this page cannot be used that way",
+    500: "the server failed; its output says why",
+}
 
 
 def application(site: Site) -> SecurityHeaders:
@@ -320,7 +325,7 @@ def application(site: Site) -> SecurityHeaders:
             )
             for endpoint in ENDPOINTS
         ],
-        exception_handlers={HTTPException: _known, Exception: _unknown},
+        exception_handlers={HTTPException: _failed, Exception: _failed},
         lifespan=lifespan,
     )
     app.state.site = site
@@ -328,27 +333,18 @@ def application(site: Site) -> SecurityHeaders:
     return SecurityHeaders(app, secure=site.secure)
 
 
-async def _known(request: Request, error: Exception) -> Response:
-    """Answer to a path or method that does not exist."""
+async def _failed(request: Request, error: Exception) -> Response:
+    """Answer to a path or method that does not exist, or to an unexpected error, of which no detail is named."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     message = _STATUS.get(status, "the request cannot be understood")
     headers = {"Allow": ", ".join(_methods(request))} if status == 405 else None
-    return refused(_visit(request), RefusalError(status, message, headers=headers))
+    return refused(Visit(request, request.app.state.site, GUEST), RefusalError(status, message, headers=headers))
 
 
 def _methods(request: Request) -> list[str]:
     """Methods of a path. Each method has a route of its own, so no single route knows all of them."""
     routes = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
     return sorted({method for route in routes for method in route.methods})
-
-
-async def _unknown(request: Request, error: Exception) -> Response:
-    """Answer to an unexpected error, which names no detail."""
-    return refused(_visit(request), RefusalError(500, "the server failed; its output says why"))
-
-
-def _visit(request: Request) -> Visit:
-    return Visit(request, request.app.state.site, GUEST)
 
 
 # Starting the server of a tournament's site.

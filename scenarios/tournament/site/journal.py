@@ -14,7 +14,7 @@ from pathlib import Path
 from anyio import to_thread
 
 from scenarios.tournament.host.decisions import Notice, notices
-from scenarios.tournament.rules.folder import State, Submission, Tournament
+from scenarios.tournament.rules.folder import State, Tournament
 from scenarios.tournament.rules.log import LogEntry, file_stamp
 from scenarios.tournament.rules.scoring import built_in_names
 from scenarios.tournament.rules.settings import Phase
@@ -31,16 +31,6 @@ class SiteState(State):
         """Whether the candidate files are published, which they are once the first phase was closed."""
         return any(entry.kind == "advanced" for entry in self.entries)
 
-    @property
-    def published_tables(self) -> dict[str, Submission]:
-        """Published table of each team; while an earlier phase is open again, those from before it."""
-        return self._published.tables
-
-    @property
-    def published_attacks(self) -> dict[tuple[str, str], Submission]:
-        """Correspondence tables that count against the published tables, by attacker and target."""
-        return self._published.attacks
-
     @cached_property
     def names(self) -> dict[str, str]:
         """Titles of the teams, and what pages call the built-in attacks."""
@@ -52,7 +42,7 @@ class SiteState(State):
         return notices(self.tournament, self.entries)
 
     @cached_property
-    def _published(self) -> State:
+    def published(self) -> State:
         """The state without the submissions since tables were published last; decisions of the host remain."""
         last, phase = 0, Phase.ANONYMIZE
         for number, entry in enumerate(self.entries, start=1):

@@ -188,8 +188,6 @@ async def _multipart(request: Request, boundary: bytes, folder: Path, limits: Up
         return PostedForm(collector.fields, collector.uploaded(), collector.hash.hexdigest())
     except MultipartParseError:
         raise RefusalError(400, "the form is malformed; send it as multipart/form-data") from None
-    finally:
-        collector.close()
 
 
 class _Collector:
@@ -233,10 +231,6 @@ class _Collector:
             UploadedFile(name, UploadedContent(self._folder / str(number) if self.written else contents[number]), size)
             for number, (name, size) in enumerate(self._files)
         ]
-
-    def close(self) -> None:
-        """Forget what waits."""
-        self._pending = []
 
     def part_begin(self) -> None:
         self._headers, self._header, self._value = {}, b"", b""

@@ -52,7 +52,7 @@ class TimedProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take a connection, and look at it from time to time."""
-        self._idle_since = self.loop.time()
+        self.idle_since = self.loop.time()
         self._unread = self._looks = 0
         if self.limit_concurrency is not None and len(self.connections) >= self.limit_concurrency - 1:
             self._make_room()
@@ -67,7 +67,7 @@ class TimedProtocol(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Begin to wait for the next request."""
-        self._idle_since = self.loop.time()
+        self.idle_since = self.loop.time()
         super().on_response_complete()
 
     def handle_events(self) -> None:
@@ -82,11 +82,6 @@ class TimedProtocol(H11Protocol):
         return self._idle and self.conn.their_state is not h11.SEND_BODY
 
     @property
-    def idle_since(self) -> float:
-        """Time of the event loop at which the connection was made or the last response was complete."""
-        return self._idle_since
-
-    @property
     def _idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
 
@@ -99,7 +94,7 @@ class TimedProtocol(H11Protocol):
         self._unread = unread
         longest = self.limits.header if self.waits_for_header else self.limits.body
         stalled = self._looks * self.limits.every >= self.limits.stalled
-        late = self._idle and not unread and now - self._idle_since > longest
+        late = self._idle and not unread and now - self.idle_since > longest
         if stalled or late:
             self.transport.abort()
         else:

@@ -7,7 +7,6 @@ from name_tools import mistyped_release, named_people, released_texts, with_erro
 
 from attacks.base import gower_distance, shared_columns, shared_distance
 from attacks.base.text_similarity import SPELLING
-from attacks.linkage.simulated_pairs import of_rows
 from scenarios.tables.seeds import generator
 
 
@@ -105,5 +104,5 @@ def test_some_rows_are_as_far_from_candidates_as_among_all_rows():
     release, knowledge, _ = mistyped_release(60, generator(6), share=0.4)
     columns, rows = shared_columns(release, knowledge), np.array([7, 3, 3, 40])
     assert any(column.errors is not None for column in columns)
-    some = gower_distance([of_rows(column, rows) for column in columns])
+    some = gower_distance([column.of_rows(rows) for column in columns])
     assert some == pytest.approx(gower_distance(columns)[rows], abs=1e-15)

@@ -6,7 +6,7 @@ import pytest
 
 from attacks import FellegiSunter, Knowledge
 from attacks.base.sides import shared_columns
-from attacks.linkage.fellegi_sunter import compare
+from attacks.linkage.fellegi_sunter import ComparedColumn, agreement
 from attacks.linkage.linkage_answers import one_to_one
 from defenses import Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
@@ -91,5 +91,7 @@ def test_numbers_agree_once():
     people = pd.DataFrame({"age": [21, 22, 60]})
     domains = {"age": NumericDomain(0, 100, integer=True, cuts=(50,))}
     release = MicrodataRelease(pd.DataFrame({"age": [21]}), np.full(1, -1))
-    columns = shared_columns(release, Knowledge(people, Microdata(people, domains=domains)))
-    assert compare(columns).patterns.tolist() == [[1, 0], [0, 1], [0, 0]]
+    [column] = shared_columns(release, Knowledge(people, Microdata(people, domains=domains)))
+    compared = agreement([ComparedColumn(column)], np.zeros(3, dtype=int), np.arange(3))
+    assert compared.names == ("age", "age (bins)")
+    assert compared.patterns.tolist() == [[1, 0], [0, 1], [0, 0]]

@@ -8,6 +8,7 @@ from attacks import (
     AssignmentLinkage,
     EnsembleLinkage,
     ExpectationMaximizationLinkage,
+    FellegiSunter,
     GroupLinkage,
     NearestNeighbour,
     RankedAnswers,
@@ -24,6 +25,7 @@ MODULES = {
     ExpectationMaximizationLinkage: "expectation_maximization_linkage",
     GroupLinkage: "group_linkage",
     EnsembleLinkage: "ensemble_linkage",
+    FellegiSunter: "fellegi_sunter",
 }
 
 
@@ -47,12 +49,12 @@ def test_hits_and_confidences_are_those_of_the_full_table(monkeypatch, attack):
     if claims.confidence is not None:
         stated = [one.confidence[one.ranking(generator(0)) == 0].mean() for one in (whole, claims)]
         assert stated[1] == pytest.approx(stated[0], abs=0.05)
-    if attack is AssignmentLinkage:
+    if attack in (AssignmentLinkage, FellegiSunter):
         best = claims.best(generator(0))
         assert np.unique(best).size == best.size
 
 
-@pytest.mark.parametrize("attack", [AssignmentLinkage, NearestNeighbour])
+@pytest.mark.parametrize("attack", [AssignmentLinkage, FellegiSunter, NearestNeighbour])
 def test_a_note_says_that_few_candidates_of_each_row_were_kept(monkeypatch, attack):
     release, knowledge, _ = with_typing_errors(20, 60, 0.1, 4, copies=False)
     large(monkeypatch, attack)
@@ -60,7 +62,7 @@ def test_a_note_says_that_few_candidates_of_each_row_were_kept(monkeypatch, atta
     assert "compared with all 60 candidates in chunks; the 40 likeliest of each were kept" in note
 
 
-@pytest.mark.parametrize("attack", [AssignmentLinkage, NearestNeighbour])
+@pytest.mark.parametrize("attack", [AssignmentLinkage, FellegiSunter, NearestNeighbour])
 @pytest.mark.parametrize(("rows", "count"), [(0, 5), (1, 1), (7, 3)])
 def test_small_tables_in_chunks(monkeypatch, attack, rows, count):
     release, knowledge, _ = with_typing_errors(rows, count, 0.0, 5)

@@ -7,9 +7,7 @@ import pandas as pd
 import pytest
 
 from attacks.linkage.fellegi_sunter import (
-    BLOCK,
     Agreement,
-    MatchWeights,
     distinct_patterns,
     fitted_weights,
     latent_classes,
@@ -71,7 +69,8 @@ def test_a_constant_comparison_has_no_weight():
     )
     assert weights.names == ("b", "c")
     alike = Agreement(("a",), ("a",), np.ones((3, 1), np.int8))
-    assert fitted_weights(alike, 1e-2).of_pairs(alike).tolist() == [0, 0, 0]
+    assert fitted_weights(alike, 1e-2).intercept == 0
+    assert fitted_weights(alike, 1e-2).of_outcomes(alike.names).tolist() == [0, 0]
 
 
 def test_a_perfect_comparison_weighs_what_its_pairs_show():
@@ -79,7 +78,8 @@ def test_a_perfect_comparison_weighs_what_its_pairs_show():
     pairs = Agreement(("a", "b"), ("a", "b"), patterns)
     weights = fitted_weights(pairs, 1e-2)
     assert weights.gains == pytest.approx(np.log(10.5 / 0.5) + np.log(90.5 / 0.5), abs=0.1)
-    assert (np.diff(weights.of_pairs(pairs)[[10, 9]]) > 0).all()
+    assert weights.of_outcomes(("b", "c", "a")).tolist() == [0, weights.gains[1], 0, weights.gains[0]]
+    assert weights.intercept < 0 < weights.intercept + weights.gains.sum()
 
 
 def test_outcomes_of_a_column_exclude_each_other():
@@ -95,13 +95,3 @@ def test_outcomes_of_a_column_exclude_each_other():
     assert probability[:, 3:].sum(axis=1) == pytest.approx(1)
     weights = fitted_weights(Agreement(("a", "a (bins)", "b"), ("a", "a", "b"), patterns), 1e-5)
     assert (weights.gains > 0).all()
-
-
-@pytest.mark.parametrize("pairs", [0, 1, BLOCK, 2 * BLOCK + 3])
-def test_weights_of_many_pairs_are_those_of_each(pairs):
-    """Fewer pairs than a block, one block, and a rest."""
-    rng = np.random.default_rng(1)
-    patterns = rng.integers(2, size=(pairs, 3)).astype(np.int8)
-    weights = MatchWeights(0.25, ("a", "b", "c"), np.array([1.0, -2.0, 0.5]))
-    expected = 0.25 + patterns[:, 0] - 2.0 * patterns[:, 1] + 0.5 * patterns[:, 2]
-    np.testing.assert_array_equal(weights.of_pairs(Agreement(tuple("abc"), tuple("abc"), patterns)), expected)

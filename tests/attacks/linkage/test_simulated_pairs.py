@@ -7,7 +7,6 @@ from name_tools import named_people, released_texts, with_errors
 
 from attacks import Knowledge
 from attacks.base.sides import gower_distance, shared_columns
-from attacks.linkage.simulated_pairs import of_rows
 from defenses import Microdata, MicrodataRelease
 
 
@@ -22,7 +21,7 @@ def test_some_rows_of_a_column_have_the_distances_and_cells_of_all(rows):
     )
     people = pd.DataFrame({"age": [25.0, 41.0, np.nan, 60.0, 60.0], "job": ["a", "b", None, "a", "b"]})
     columns = shared_columns(MicrodataRelease(released, np.full(8, -1)), Knowledge(people, Microdata(people)))
-    some = [of_rows(column, np.array(rows)) for column in columns]
+    some = [column.of_rows(np.array(rows)) for column in columns]
     assert np.array_equal(gower_distance(some), gower_distance(columns)[rows])
     for part, column in zip(some, columns, strict=True):
         assert np.array_equal(part.expand(part.contains()), column.expand(column.contains())[rows])
@@ -38,7 +37,7 @@ def test_some_rows_of_a_column_have_the_typing_errors_of_all():
     for column in shared_columns(release, knowledge):
         if column.errors is None:
             continue
-        part = of_rows(column, rows)
+        part = column.of_rows(rows)
         found += part.errors.pairs.cell.size
         levels = column.errors.levels(column.contains().shape)
         assert np.array_equal(part.expand(part.errors.levels(part.contains().shape)), column.expand(levels)[rows])

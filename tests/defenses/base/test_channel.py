@@ -9,14 +9,12 @@ from defenses.base.channel_parts import AddedNoise, Retention, RetentionVector
 from defenses.base.hierarchy import Hierarchy
 from defenses.base.microdata import Microdata
 from defenses.perturbation.additive_noise import AdditiveNoise
-from defenses.perturbation.constant import Constant
-from defenses.perturbation.identity import Identity
-from defenses.perturbation.rank_swapping import RankSwapping
+from defenses.perturbation.reference_releases import Constant, Identity
 from defenses.perturbation.sampling import Sampling
-from defenses.perturbation.shuffle import Shuffle
+from defenses.perturbation.swapping import RankSwapping, Shuffle
 from defenses.pram.retention_replacement import RetentionReplacement
 from defenses.recoding.global_recoding import GlobalRecoding
-from defenses.recoding.top_bottom_coding import TopBottomCoding
+from defenses.recoding.number_coding import TopBottomCoding
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 AGE = NumericDomain(17, 90, True, (30, 45, 60))

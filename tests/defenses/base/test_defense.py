@@ -10,14 +10,12 @@ from defense_tools import apply, people
 from defenses.base.defense import released_frame
 from defenses.base.pipeline import Pipeline
 from defenses.perturbation.additive_noise import AdditiveNoise
-from defenses.perturbation.constant import Constant
-from defenses.perturbation.identity import Identity
-from defenses.perturbation.rank_swapping import RankSwapping
+from defenses.perturbation.reference_releases import Constant, Identity
 from defenses.perturbation.sampling import Sampling
-from defenses.perturbation.shuffle import Shuffle
+from defenses.perturbation.swapping import RankSwapping, Shuffle
 from defenses.pram.retention_replacement import RetentionReplacement
 from defenses.recoding.global_recoding import GlobalRecoding
-from defenses.recoding.top_bottom_coding import TopBottomCoding
+from defenses.recoding.number_coding import TopBottomCoding
 from metrics.columns.cells import read_cells
 
 DEFENSES = [

@@ -4,8 +4,8 @@ from defense_tools import apply, public
 
 from defenses.base.pipeline import Pipeline
 from defenses.perturbation.additive_noise import AdditiveNoise
-from defenses.perturbation.rank_swapping import RankSwapping
 from defenses.perturbation.sampling import Sampling
+from defenses.perturbation.swapping import RankSwapping
 
 
 def test_pipeline_of_disjoint_columns_has_a_channel():

@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from defenses.ldp import (
     BinaryLocalHashing,
@@ -15,6 +16,7 @@ from defenses.ldp import (
     HadamardCountMeanSketch,
     OptimizedLocalHashing,
     OptimizedUnaryEncoding,
+    PureOracle,
     ReportBatch,
     SequenceFragmentPuzzle,
     SummationHistogramEncoding,
@@ -22,8 +24,82 @@ from defenses.ldp import (
     best_protocol,
 )
 from defenses.ldp.best import CANDIDATES
-from defenses.ldp.pure_oracle import PureOracle
-from defenses.ldp.unary_encoding import UnaryEncoding
+from defenses.ldp.bit_vectors import UnaryEncoding
+from defenses.ldp.frequency_oracle import Part, guess_among_independent, numbers_to, packed
+
+
+def test_parts_must_be_arrays_of_one_length():
+    for parts in (
+        {"value": np.zeros(2), "other": np.zeros(3)},
+        {"value": [0, 1]},
+        {"value": np.array(3)},
+        {"value": np.zeros(2), "other": None},
+        {},
+    ):
+        with pytest.raises(ValueError, match="arrays of one length, one entry a person"):
+            ReportBatch(GeneralizedRandomizedResponse(), parts)
+
+
+def test_reports_are_counted_measured_and_taken_in_any_order():
+    protocol = GeneralizedRandomizedResponse(d=300)
+    batch = ReportBatch(protocol, {"a": np.arange(5, dtype=np.uint16), "b": np.arange(10.0).reshape(5, 2)})
+    assert len(batch) == 5
+    assert batch.nbytes == 5 * 2 + 10 * 8
+    taken = batch.take([4, 0, 4])
+    assert taken.protocol is protocol
+    assert taken.parts["a"].tolist() == [4, 0, 4]
+    assert taken.parts["b"].tolist() == [[8, 9], [0, 1], [8, 9]]
+    assert batch.take(np.array([True, False, False, False, True])).parts["a"].tolist() == [0, 4]
+    assert len(batch.take(np.array([], dtype=int))) == 0
+    with pytest.raises(IndexError):
+        batch.take([5])
+
+
+def test_a_batch_does_not_print_its_reports():
+    text = repr(ReportBatch(GeneralizedRandomizedResponse(d=9), {"value": np.array([7, 7, 7])}))
+    assert "GeneralizedRandomizedResponse" in text
+    assert "7" not in text
+
+
+def test_numbers_have_the_smallest_type():
+    assert [numbers_to(top).dtype for top in (1, 255, 256, 2**16, 2**32)] == [
+        np.dtype(kind) for kind in ("u1", "u1", "u2", "u4", "u8")
+    ]
+    assert [packed(width).columns for width in (1, 8, 9, 1024)] == [1, 1, 2, 128]
+
+
+@pytest.mark.parametrize(
+    ("array", "fits"),
+    [
+        (np.array([0, 4], dtype=np.uint8), True),
+        (np.array([], dtype=np.uint8), True),
+        (np.array([0, 5], dtype=np.uint8), False),
+        (np.array([0, 4], dtype=np.int64), False),
+        (np.array([0.0, np.nan]), False),
+        (np.zeros((2, 1), dtype=np.uint8), False),
+        (np.array(3, dtype=np.uint8), True),
+        ([0, 4], False),
+        (None, False),
+    ],
+)
+def test_numbers_fit_by_type_shape_and_range(array, fits):
+    # An array without dimensions has a part's shape; a batch refuses it.
+    assert numbers_to(4).fits(array) == fits
+
+
+def test_rows_fit_by_their_width():
+    part = Part(np.int8, columns=2, top=1)
+    assert part.fits(np.array([[0, 1], [1, 0]], dtype=np.int8))
+    assert not part.fits(np.array([[0, -1]], dtype=np.int8))
+    assert not part.fits(np.zeros((2, 3), dtype=np.int8))
+    assert not part.fits(np.zeros(2, dtype=np.int8))
+    assert packed(9).fits(np.full((3, 2), 255, dtype=np.uint8))
+
+
+def test_formats_are_described():
+    assert str(numbers_to(4)) == "uint8, shape (n,), within 0..4"
+    assert str(packed(9)) == "uint8, shape (n, 2)"
+
 
 SKETCH = {"m": 4, "k": 3}
 
@@ -282,3 +358,70 @@ def test_parameters_may_be_numbers_of_numpy(make):
     assert plain.report_bits == numpy.report_bits
     best = best_protocol(np.float64(1.0), np.int64(6), np.int64(50))
     assert best.get_params() == best_protocol(1.0, 6, 50).get_params()
+
+
+class Fixed(GeneralizedRandomizedResponse):
+    """Any p and q, with the supports of randomized response."""
+
+    p, q = 0.7, 0.2
+
+
+def batch(protocol, sent):
+    return ReportBatch(protocol, {"value": np.array(sent, dtype=np.uint8)})
+
+
+def test_estimates_invert_the_expected_supports():
+    protocol = Fixed(d=3)
+    # Ten persons with value 0 would send it 7 times on average, and each other value twice in all.
+    sent = [0] * 7 + [1] * 2 + [2] * 2
+    estimates = protocol.estimate(batch(protocol, sent))
+    assert estimates == pytest.approx([(support - 11 * 0.2) / 0.5 for support in (7, 2, 2)])
+    # Averages of supports give the counts without bias: c p + (n - c) q.
+    counts = np.array([6, 3, 1])
+    expected = counts * 0.7 + (10 - counts) * 0.2
+    assert (expected - 10 * 0.2) / (0.7 - 0.2) == pytest.approx(counts)
+
+
+def test_the_variance_is_that_of_independent_supports():
+    protocol, counts = Fixed(d=3), np.array([6, 3, 1])
+    by_person = (counts * 0.7 * 0.3 + (10 - counts) * 0.2 * 0.8) / 0.5**2
+    assert protocol.variance(10, counts / 10) == pytest.approx(by_person)
+
+
+def test_indicators_have_mean_one_for_the_own_value_and_else_zero():
+    protocol = Fixed(d=3)
+    indicators = protocol.indicators(batch(protocol, [1]))[0]
+    assert indicators == pytest.approx([-0.4, 1.6, -0.4])
+    supported, other = indicators[1], indicators[0]
+    assert 0.7 * supported + 0.3 * other == pytest.approx(1)
+    assert 0.2 * supported + 0.8 * other == pytest.approx(0)
+
+
+def test_likelihoods_are_the_odds_of_supported_values():
+    protocol = GeneralizedRandomizedResponse(epsilon=1.5, d=3)
+    assert protocol.log_likelihood(batch(protocol, [2, 0])).tolist() == [[0, 0, 1.5], [1.5, 0, 0]]
+    encoding = OptimizedUnaryEncoding(epsilon=1.5, d=3)
+    bits = ReportBatch(encoding, {"bits": np.array([[0b10100000], [0]], dtype=np.uint8)})
+    assert encoding.log_likelihood(bits) == pytest.approx(np.array([[1.5, 0, 1.5], [0, 0, 0]]))
+
+
+def test_reports_of_others_are_refused():
+    protocol = Fixed(d=3)
+    stranger = batch(GeneralizedRandomizedResponse(d=3), [1])
+    for read in (protocol.log_likelihood, protocol.indicators, protocol.estimate, protocol.supports):
+        with pytest.raises(ValueError, match="another protocol"):
+            read(stranger)
+
+
+@pytest.mark.parametrize(("p", "q"), [(0.5, 0.1), (0.9, 0.3), (0.999, 1e-12), (0.5, 1e-300)])
+@pytest.mark.parametrize("d", [2, 3, 50])
+def test_the_best_guess_is_a_sum_over_numbers_of_supported_values(p, q, d):
+    others = np.arange(d)
+    weights = binom.pmf(others, d - 1, q)
+    expected = p * (weights / (1 + others)).sum() + (1 - p) * weights[0] / d
+    assert guess_among_independent(p, q, d) == pytest.approx(expected)
+
+
+def test_the_contract_itself_reports_nothing():
+    with pytest.raises(TypeError, match="abstract"):
+        PureOracle()

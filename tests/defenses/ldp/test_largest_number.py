@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from defenses.ldp import SummationHistogramEncoding
-from defenses.ldp.reported.reported_column import ReportedColumn
+from defenses.ldp.reported.reported_columns import ReportedColumn
 from defenses.ldp.reported.reported_table import LargestNumber, largest_number_probabilities
 from defenses.ldp.reported.splitting import BudgetSplitting, ColumnSampling, ColumnSamplingAmongFakes
 from metrics.columns.domains import CategoricalDomain

@@ -5,7 +5,7 @@ import pytest
 
 from defenses.ldp import OptimizedUnaryEncoding, SubsetSelection
 from defenses.ldp.rebuilding import rebuilt_rows
-from defenses.ldp.reported.reported_column import ReportedColumn
+from defenses.ldp.reported.reported_columns import ReportedColumn
 from defenses.ldp.reported.splitting import BudgetSplitting
 from metrics.columns.domains import CategoricalDomain
 

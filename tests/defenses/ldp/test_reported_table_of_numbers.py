@@ -11,7 +11,7 @@ from attacks import BayesInference, LikelihoodAssignment, LikelihoodMembership
 from attacks.base.attack import Knowledge
 from defenses import Microdata, ReportedTable
 from defenses.base.number_law import NumberLaw
-from defenses.ldp.reported.reported_numeric_column import NUMBERS, ReportedNumericColumn
+from defenses.ldp.reported.reported_columns import NUMBERS, ReportedNumericColumn
 from metrics.columns.cells import read_cells
 from metrics.columns.domains import CategoricalDomain, NumericDomain, infer_domain
 from scenarios.checks.audits.audit import audit

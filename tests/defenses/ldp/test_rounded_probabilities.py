@@ -15,7 +15,7 @@ from defenses.ldp import (
     ThresholdedHistogramEncoding,
 )
 from defenses.ldp.encoding.packed_bits import random_bits
-from defenses.pram.conversions import epsilon_for_retention, retention_for_epsilon
+from defenses.pram.matrix import epsilon_for_retention, retention_for_epsilon
 
 UNIT = 2**53
 EPSILONS = (1e-6, 1e-3, 0.1, 1.0, 4.0, 20.0, 70.0, 100.0)

@@ -29,7 +29,7 @@ def test_it_is_the_law_of_single_persons(m, k):
 def test_chunks_of_functions_change_nothing_but_the_draw(monkeypatch):
     counts = np.array([5000, 3000, 2000])
     protocol = CountMeanSketch(epsilon=8.0, d=3, m=64, k=100)
-    monkeypatch.setattr("defenses.ldp.count_mean_sketch._CELLS", 21)
+    monkeypatch.setattr("defenses.ldp.count_mean_sketches._CELLS", 21)
     runs = np.array([draw_estimates(protocol, counts, np.random.default_rng(seed)) for seed in range(150)])
     spread = np.sqrt(protocol.variance(10_000, counts / 10_000))
     # Variance is stated over functions, too; given the functions the bias is the collisions', a part of it.

@@ -1,9 +1,15 @@
 """Simple random sampling."""
 
+from __future__ import annotations
+
 import numpy as np
+import pytest
 from defense_tools import apply, table
 from scipy import stats
 
+from defenses import (
+    StratifiedSampling,
+)
 from defenses.perturbation.sampling import Sampling
 
 
@@ -21,3 +27,37 @@ def test_sample_has_its_size_and_is_uniform():
     assert stats.chi2.sf(statistic, 9) > 1e-4
     assert len(apply(Sampling(rate=0.01), records).frame) == 1
     assert len(apply(Sampling(rate=1.0), records).frame) == 10
+
+
+def test_every_stratum_gives_its_share():
+    records = table(town=["a"] * 50 + ["b"] * 25 + ["c"] * 3 + [None] * 12, age=np.arange(90))
+    for seed in range(20):
+        release = apply(StratifiedSampling(by="town", rate=0.3), records, seed)
+        assert release.channel.sampling_rate == 0.3
+        assert (np.diff(release.origin) > 0).all()
+        assert (release.frame["age"] == release.origin).all()
+        taken = release.frame["town"].fillna("?").value_counts().reindex(["a", "b", "c", "?"], fill_value=0)
+        assert (np.abs(taken - 0.3 * np.array([50, 25, 3, 12])) < 1).all()
+        assert len(release.frame) == 27
+    assert len(apply(StratifiedSampling(by="town", rate=1.0), records).frame) == 90
+
+
+@pytest.mark.long
+def test_everybody_is_sampled_alike():
+    records = table(town=list("aaaaaaabbc"))
+    taken = np.zeros(10)
+    for seed in range(600):
+        np.add.at(taken, apply(StratifiedSampling(by="town", rate=0.35), records, seed).origin, 1)
+    # Ten counts of a binomial variable with mean 210 and deviation 11.7; beyond 4 of these lies one in 15,000.
+    assert np.abs(taken - 210).max() < 4 * 11.7
+
+
+def test_stratified_sampling_refuses():
+    for rate in (0, -0.1, 1.1, np.nan, "1"):
+        with pytest.raises(ValueError, match="rate"):
+            StratifiedSampling(by="a", rate=rate)
+    with pytest.raises(ValueError, match="columns"):
+        StratifiedSampling(by=3)
+    with pytest.raises(ValueError, match="no released column 'z'"):
+        apply(StratifiedSampling(by="z"), table(a=[1]))
+    assert apply(StratifiedSampling(by="a"), table(a=[])).frame.empty

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from defenses.pram.sampling import Transitions
+from defenses.pram.randomized import Transitions
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 10, 49, 257])

@@ -11,6 +11,7 @@ import pytest
 from run_tools import invoke
 
 import leaderboard as lb
+from defenses import Guarantee
 from leaderboard import Result, Store, stored_board
 from leaderboard.results.result import canonical
 from metrics import Score
@@ -239,7 +240,7 @@ def test_answers_to_another_question_are_not_pooled(changed, tmp_path):
 def test_results_of_a_shipped_scenario_are_of_one_version(name, tmp_path):
     """Variants of a game, and questions about the same people, as a run stores them."""
     plan = replace(read_plan(name), plays=1)
-    catalogue = Catalogue(plan, ("",) * len(plan.defenses))
+    catalogue = Catalogue(plan, (Guarantee(),) * len(plan.defenses))
     with Store(tmp_path / "a.db") as store:
         store.add([result for unit in catalogue.units for result in unit.results], catalogue.documents)
         board = board_of(store)

@@ -32,8 +32,7 @@ from leaderboard.statistics.pairs import own_design_effect
 from leaderboard.statistics.play_bounds import sure_upper
 from leaderboard.statistics.summary import summary_tables
 from metrics import Score
-from scenarios.assessment.choosing.choice import Chooser
-from scenarios.assessment.choosing.halving import bounds_in_plays, clearly_over, confirmed_bounds
+from scenarios.assessment.choosing.choice import Chooser, bounds_in_plays, clearly_over, confirmed_bounds
 from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack
 
 BOUND, CHANCE, PEOPLE, PLAYS = 0.25, 0.5, 200, 10

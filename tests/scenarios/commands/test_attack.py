@@ -491,3 +491,67 @@ def test_where_candidates_name_the_person_people_are_scored(tmp_path, named):
     else:
         assert "of 6 rows that stem from a candidate" in output
     assert ("rows are counted, not people: the candidates lack who" in output) == (not named)
+
+
+PEOPLE = "name,town,year\nanna smith,kyoto,1970\nanna smith,kyoto,1970\nbob jones,osaka,1981\ncarl white,nara,1990\n"
+
+
+def test_a_table_is_linked_with_itself(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text(PEOPLE + "".join(f"n{i} m{i},t{i % 5},{1950 + i}\n" for i in range(40)))
+    who = pd.DataFrame({"released_row": range(44), "record": [0, 0, *range(2, 44)]})
+    who.to_csv(tmp_path / "who.csv", index=False)
+    done = invoke("attack", "--self", "-r", "t.csv", "-o", "groups.csv", "--truth", "who.csv")
+    assert done.exit_code == 0, done.output
+    answer = pd.read_csv(tmp_path / "groups.csv")
+    assert answer[["released_row", "group"]].to_numpy().tolist() == [[0, 0], [1, 0]]
+    assert "rows of people who occur several times: 2 of 44, in groups: 1; expected to be right: " in done.output
+    assert "pairs of rows: precision 100.0%, recall 100.0%, F1 1.000" in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["NearestNeighbour", "--self"], "--self links one table with itself, and takes no ASSIGNMENT"),
+        (["--self", "-c", "t.csv"], "--self links one table with itself, and takes no -c"),
+        (["--self", "--targets", "3"], "--self links one table with itself, and takes no --targets"),
+        ([], "ASSIGNMENT, the linkage attack, is missing; --self does without"),
+        (["NearestNeighbour"], "-c, the table of candidates, is missing; --self does without"),
+    ],
+)
+def test_what_one_table_needs_is_told_from_what_two_need(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text(PEOPLE)
+    done = invoke("attack", "-r", "t.csv", *arguments)
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+def test_a_note_names_the_attack_that_finds_more(tmp_path, monkeypatch):
+    """Two numbers were kept, and twelve columns shuffled: 80 rows."""
+    monkeypatch.chdir(tmp_path)
+    rng = generator(9, "shuffled columns")
+    people = pd.DataFrame({"x": rng.permutation(1000)[:80], "y": rng.permutation(1000)[:80]})
+    released = people.copy()
+    for number in range(12):
+        people[f"c{number}"] = rng.choice(["a", "b"], 80)
+        released[f"c{number}"] = rng.permutation(people[f"c{number}"].to_numpy())
+    people.to_csv("people.csv", index=False)
+    released.to_csv("released.csv", index=False)
+    done = invoke("attack", "NearestNeighbour", "-r", "released.csv", "-c", "people.csv", "-o", "answer.csv")
+    assert done.exit_code == 0, done.output
+    [note] = [line for line in done.stderr.splitlines() if "is expected to find" in line]
+    expected, stated = map(float, re.findall(r"([\d.]+)%", note))
+    assert expected > 90 > stated + 5
+    right = (pd.read_csv("answer.csv")["candidate_row"] == np.arange(80)).mean()
+    assert stated / 100 == pytest.approx(right, abs=0.1)
+
+
+def test_no_other_attack_is_named_where_it_finds_no_more(folder):
+    assert "is expected to find" not in attack(folder, "NearestNeighbour")[1]
+
+
+@pytest.mark.parametrize(("name", "unused"), [("NearestNeighbour", True), ("GroupLinkage", False)])
+def test_a_note_says_that_the_channel_was_not_used(folder, name, unused):
+    _, output = attack(folder, name, "--channel", folder / "copy.toml")
+    assert (f"{name} makes no use of --channel; LikelihoodAssignment" in output) == unused

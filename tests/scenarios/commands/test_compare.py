@@ -11,7 +11,7 @@ from comparison_tools import played
 from run_tools import invoke
 
 from leaderboard import Store, find_run, record_run, recorded_runs, results_of
-from scenarios.running.boards.playing import provenance, revision, revision_named
+from scenarios.running.runner import provenance, revision, revision_named
 
 
 def filled(path, results, runs=()):

@@ -12,7 +12,7 @@ from run_tools import ROOT, invoke
 
 from leaderboard.results.goals import goal_named
 from scenarios.commands.common import check_goals
-from scenarios.running.boards.playing import Played
+from scenarios.running.runner import Played
 
 pytestmark = pytest.mark.waits
 

@@ -8,9 +8,11 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
+from playing_tools import replay
 
+from defenses import Guarantee
 from scenarios.commands.cli import cli
-from scenarios.running.boards.standing_board import RECORD, RESULTS, read_results, replay, stale, write_results
+from scenarios.running.boards.standing_board import RECORD, RESULTS, read_results, stale, write_results
 from scenarios.running.plan import read_plan
 from scenarios.running.units import Catalogue
 
@@ -102,7 +104,7 @@ def test_a_board_is_published_checked_and_extended(published):
 @pytest.mark.thorough
 def test_replayed_results_are_those_published(published):
     plan = read_plan("small.toml")
-    catalogue = Catalogue(plan, ("",) * len(plan.defenses))
+    catalogue = Catalogue(plan, (Guarantee(),) * len(plan.defenses))
     trials = [result for result in read_results(published / "board") if result.attack is not None]
     replays = replay(catalogue, trials)
     assert len(replays) == len(trials) == 18

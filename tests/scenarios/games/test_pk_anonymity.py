@@ -211,7 +211,7 @@ def test_a_scenario_plays_it_and_each_trial_has_its_own_table(tmp_path):
     path = tmp_path / "pk.toml"
     path.write_text(SCENARIO)
     plan = read_plan(str(path))
-    catalogue = Catalogue(plan, tuple(map(str, guarantees(plan))))
+    catalogue = Catalogue(plan, guarantees(plan))
     with Store(str(tmp_path / "results.db")) as store:
         summary = run(plan, catalogue, store, Quiet(), jobs=1, fresh=False)
         results = store.results("pk")

@@ -4,8 +4,8 @@ import pytest
 
 from defenses import Mondrian
 from scenarios.running import plan as plans
-from scenarios.running.boards.playing import Changes, changed_plans
 from scenarios.running.plan import read_plan
+from scenarios.running.runner import Changes, changed_plans
 
 SCENARIO = """
 [scenario]

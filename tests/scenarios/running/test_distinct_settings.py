@@ -5,6 +5,7 @@ import re
 import pytest
 from run_tools import tokumei_here
 
+from defenses import Guarantee
 from leaderboard.results.result import label
 from scenarios.running.plan import read_plan
 from scenarios.running.units import Catalogue
@@ -70,7 +71,7 @@ def test_a_setting_that_is_named_twice_is_kept_once(defenses, folder):
     assert sorted(labels(plan.defenses)) == ["Mondrian", "Mondrian k=2"]
     assert len(plan.attacks) == 1
     # The runner counts one result for each unit's.
-    catalogue = Catalogue(plan, ("",) * len(plan.defenses))
+    catalogue = Catalogue(plan, (Guarantee(),) * len(plan.defenses))
     assert sum(len(unit.results) for unit in catalogue.units) == len(catalogue.keys) == 4
 
 

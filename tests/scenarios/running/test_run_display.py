@@ -250,8 +250,8 @@ def test_the_reason_of_a_failed_measurement_is_no_warning(tmp_path, monkeypatch)
     path = tmp_path / "warned.toml"
     path.write_text(SCENARIO.replace('use = "Mondrian"\nk = 2', 'use = "MaximumSpanningTree"\nepsilon = 0.001'))
     (plan,) = read_plans(str(path))
-    monkeypatch.setattr(worker, "_measured", failing)
-    played = Worker(plan).play(next(units.Catalogue.of(plan, guarantees(plan)).units))
+    monkeypatch.setattr(worker, "checked_measures", failing)
+    played = Worker(plan).play(next(units.Catalogue(plan, guarantees(plan)).units))
     endings = [item for item in played if isinstance(item, worker.Ending)]
     assert endings[0].status == "error"
     assert "no utility" in endings[0].reason

@@ -12,7 +12,7 @@ from contextlib import closing
 import pytest
 from PIL import Image
 from run_tools import invoke, wait_until
-from tournament_tools import DAY, HOUR, START, opened
+from tournament_tools import DAY, HOUR, START, opened, score
 
 from scenarios.tables.dataset import load_table
 from scenarios.tournament.host.archives import backup, export, restore, verify
@@ -22,7 +22,6 @@ from scenarios.tournament.host.presenting import present, presentations, present
 from scenarios.tournament.rules.checking import check, preview
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.problems import InvalidFileError
-from scenarios.tournament.rules.scoring import score
 from scenarios.tournament.rules.standings import standings
 from scenarios.tournament.rules.submitting import submit
 

@@ -9,7 +9,7 @@ from itertools import combinations, permutations
 import pandas as pd
 import pytest
 from run_tools import invoke
-from tournament_tools import HOUR, START, opened
+from tournament_tools import HOUR, START, opened, score
 
 from leaderboard.pages.report import Section, report_to_terminal
 from leaderboard.results.result import Result
@@ -34,7 +34,7 @@ from scenarios.tournament.host.decisions import disqualify
 from scenarios.tournament.rules import scoring
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.rules.scoring import score, score_target, scoring_plan
+from scenarios.tournament.rules.scoring import score_target, scoring_plan
 from scenarios.tournament.rules.settings import duration_text, seconds_in
 from scenarios.tournament.rules.standings import standings
 

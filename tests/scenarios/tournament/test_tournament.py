@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from own_table_tools import write_table
-from tournament_tools import DAY, HOUR, START, opened
+from tournament_tools import DAY, HOUR, START, opened, score
 
 from metrics.profile import original_profile, profile, record_similarity
 from scenarios import load
@@ -16,7 +16,6 @@ from scenarios.commands.cli import cli
 from scenarios.tournament.host.archives import verify
 from scenarios.tournament.host.boards import standings_csv
 from scenarios.tournament.rules.advancing import advance
-from scenarios.tournament.rules.scoring import score
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.standings import Standing, standings
 from scenarios.tournament.rules.submitting import submit

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from tournament_tools import opened
+from tournament_tools import opened, score
 
 from leaderboard import pooled_utility
 from metrics.table_utility import TableUtility, prediction_target
@@ -18,7 +18,6 @@ from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
 from scenarios.tournament.host.boards import Board, write_reports
 from scenarios.tournament.rules.checking import check
-from scenarios.tournament.rules.scoring import score
 
 ROWS = 150
 

@@ -9,14 +9,13 @@ import time
 from pathlib import Path
 
 import pytest
-from tournament_tools import DAY, HOUR, START, Played, opened
+from tournament_tools import DAY, HOUR, START, Played, opened, score
 
 from scenarios.tournament.host.archives import verify
 from scenarios.tournament.host.boards import standings_csv
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import Log
-from scenarios.tournament.rules.scoring import score
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.standings import standings
 from scenarios.tournament.rules.submitting import submit_content

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import linear_sum_assignment
-from tournament_tools import DAY, HOUR, START, opened
+from tournament_tools import DAY, HOUR, START, opened, score
 
 from defenses import Identity, Microaggregation, Microdata, RankSwapping, RetentionReplacement
 from metrics.columns.cells import escape_column
@@ -13,7 +13,7 @@ from scenarios import load
 from scenarios.games.finished_release import GivenPeople
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
-from scenarios.tournament.rules.scoring import AttackedTable, baseline_name, score
+from scenarios.tournament.rules.scoring import AttackedTable, baseline_name
 from scenarios.tournament.rules.sheets import read_answers, read_sheet
 from scenarios.tournament.rules.standings import standings
 from scenarios.tournament.rules.submission_utility import Originals

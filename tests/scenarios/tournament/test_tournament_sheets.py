@@ -331,8 +331,9 @@ def test_names_that_are_no_teams_write_nothing(tmp_path, team):
 
 @pytest.mark.thorough
 def test_a_team_that_makes_its_folder_a_link_gets_no_report_elsewhere(tmp_path):
+    from tournament_tools import score
+
     from scenarios.tournament.host.boards import Board, write_reports
-    from scenarios.tournament.rules.scoring import score
 
     cup = opened(tmp_path / "cup", teams=("kyoto", "osaka"))
     cup.hand_in("kyoto", cup.frame("kyoto"))

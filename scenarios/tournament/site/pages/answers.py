@@ -196,10 +196,10 @@ def damage_refusal(visit: Visit, damage: DamagedFolderError) -> RefusalError:
     return RefusalError(503, f"{message}; then {again}", headers={"Retry-After": "60"})
 
 
-def done(visit: Visit, message: str, path: str) -> Response:
+def done(visit: Visit, message: str, path: str, **more: str) -> Response:
     """Answer to an action that succeeded: back to a page, so that reloading it does not repeat the action."""
     if visit.wants_json:
-        return JSONResponse({"done": message})
+        return JSONResponse({"done": message, **more})
     return RedirectResponse(path, status_code=303)
 
 

@@ -1,4 +1,4 @@
-"""Pages for everybody: phase, standings, rules, published tables, and the live updates."""
+"""Pages for everybody: phase, standings, rules, published tables, live updates, and the log-in."""
 
 from __future__ import annotations
 
@@ -21,19 +21,22 @@ from scenarios.tournament.host.boards import SCORING_GOES_ON, built_in_legend
 from scenarios.tournament.rules.folder import zip_bytes
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.standings import RANKING
-from scenarios.tournament.site.account_store import Role
+from scenarios.tournament.site.account_store import Role, User, user_of
+from scenarios.tournament.site.accounts import LIFETIME, LONGEST_PASSWORD, SHORTEST_PASSWORD
 from scenarios.tournament.site.journal import MOST, SiteState
 from scenarios.tournament.site.pages.answers import (
     STATIC,
     answered,
+    done,
     environment,
+    page,
     published_bytes,
     rendered,
     static_content,
 )
 from scenarios.tournament.site.pages.team_pages import attachment, hidden
-from scenarios.tournament.site.refusal_error import refuse_if
-from scenarios.tournament.site.site import Site, Visit
+from scenarios.tournament.site.refusal_error import RefusalError, refuse_if
+from scenarios.tournament.site.site import DEVICE, SESSION, Site, Visit, read_cookie, remove_cookie, set_cookie
 
 # Standings, matrix and picture as the last scoring published them.
 
@@ -154,18 +157,8 @@ _BOARDS = ("standings.csv", "matrix.csv")
 HIDDEN = "The standings are hidden until the tournament closes."
 
 
-async def board_page(visit: Visit) -> Response:
-    """Phase, standings, picture and matrix."""
-    return await _board(visit, "board")
-
-
-async def screen_page(visit: Visit) -> Response:
-    """Standings for a projector."""
-    return await _board(visit, "screen")
-
-
-async def _board(visit: Visit, name: str) -> Response:
-    """A page of the board, rendered once for each state and user."""
+async def board_page(visit: Visit, name: str) -> Response:
+    """A page of the board, or of its standings for a projector, rendered once for each state and user."""
     site = visit.site
     # Looking at four files takes less time than handing that to a thread.
     stamp = site.journal.stamp()
@@ -174,7 +167,7 @@ async def _board(visit: Visit, name: str) -> Response:
     if visit.wants_json:
         if hidden(visit, state):
             return JSONResponse({**_phases(state, ended), "counts": HIDDEN, "standings": []})
-        board = await to_thread.run_sync(read_board, _public(visit), state.titles)
+        board = await to_thread.run_sync(read_board, site.folder / "public", state.titles)
         return JSONResponse(
             {**_phases(state, ended), "counts": what_counts_now(state, board), "standings": board.standings}
         )
@@ -257,10 +250,6 @@ def what_counts_now(state: SiteState, board: PublicBoard) -> str:
     return "Final standings: all rows count, and membership does, too."
 
 
-def _public(visit: Visit) -> Path:
-    return visit.site.folder / "public"
-
-
 async def rules_page(visit: Visit) -> Response:
     """The rules of the tournament."""
     site = visit.site
@@ -279,7 +268,7 @@ async def board_file(visit: Visit) -> Response:
 
 async def _published(visit: Visit, name: str) -> Response:
     """A CSV file of the public folder."""
-    data = await published_bytes(_public(visit) / name, "this file is not published yet")
+    data = await published_bytes(visit.site.folder / "public" / name, "this file is not published yet")
     return attachment(data, name, "text/csv; charset=utf-8")
 
 
@@ -321,3 +310,116 @@ async def live(visit: Visit) -> Response:
     refuse_if(updates.listeners >= MOST, 503, many, {"Retry-After": "60"})
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(updates.events(), media_type="text/event-stream", headers=headers)
+
+
+# Pages to log in, to accept an invitation, and to log out.
+
+
+async def log_in_page(visit: Visit) -> Response:
+    """Form to log in."""
+    then = local_path(visit.request.query_params.get("then", ""))
+    return answered(visit, "log_in.html", {}, then=then, name="", message="")
+
+
+async def log_in(visit: Visit) -> Response:
+    """Log in."""
+    form, site = visit.form, visit.site
+    name = form.text("name")
+    try:
+        password = form.fields.get("password", "")
+        token = await site.hashing(site.accounts.log_in, name, password, visit.address, site.clock(), device(visit))
+    except RefusalError as refusal:
+        if visit.wants_json:
+            raise
+        then = local_path(form.text("then"))
+        response = page(visit, "log_in.html", refusal.status, then=then, name=name[:100], message=str(refusal))
+        response.headers.update(refusal.headers)
+        return response
+    return await _entered(visit, user_of(name, site.settings.teams), token, local_path(form.text("then")))
+
+
+async def invitation_page(visit: Visit) -> Response:
+    """Form to set a password."""
+    site, token = visit.site, visit.request.path_params["token"]
+    invited = await to_thread.run_sync(site.accounts.invitations.find, token, site.clock())
+    if invited is None or invited[1]:
+        raise RefusalError(404, "this link is wrong, was used, or has expired; log in, or ask the host for a new one")
+    return answered(
+        visit, "invitation.html", {"name": invited[0]}, shortest=SHORTEST_PASSWORD, longest=LONGEST_PASSWORD, message=""
+    )
+
+
+async def accept_invitation(visit: Visit) -> Response:
+    """Set the password of an invited user and log in."""
+    form, site, token = visit.form, visit.site, visit.request.path_params["token"]
+    invited = await to_thread.run_sync(site.accounts.invitations.find, token, site.clock())
+    try:
+        session = await site.hashing(
+            site.accounts.accept,
+            token,
+            form.fields.get("password", ""),
+            form.fields.get("repeated", ""),
+            visit.address,
+            site.clock(),
+            device(visit),
+        )
+    except RefusalError as refusal:
+        if visit.wants_json or refusal.status != 422 or invited is None:
+            raise
+        return page(
+            visit,
+            "invitation.html",
+            refusal.status,
+            name=invited[0],
+            shortest=SHORTEST_PASSWORD,
+            longest=LONGEST_PASSWORD,
+            message=str(refusal),
+        )
+    user = user_of(invited[0], site.settings.teams) if invited else None
+    return await _entered(visit, user, session, "")
+
+
+async def account_page(visit: Visit) -> Response:
+    """The user's account, with the ways to log out."""
+    return answered(visit, "account.html", {"name": visit.user.name, "role": str(visit.user.role)})
+
+
+async def log_out(visit: Visit) -> Response:
+    """End this session, or all sessions of the user."""
+    sessions = visit.site.accounts.sessions
+    if visit.form.text("everywhere"):
+        await to_thread.run_sync(sessions.end_all, visit.user.name)
+    else:
+        await to_thread.run_sync(sessions.end, visit.cookie)
+    response = done(visit, "logged out", "/")
+    remove_cookie(response, visit.site, SESSION)
+    return response
+
+
+def local_path(path: str) -> str:
+    """A path of this site; empty if the text leads elsewhere."""
+    plain = path.startswith("/") and path.isascii() and path.isprintable() and not set(path) & set("\\ ")
+    return path if plain and not path.startswith("//") and len(path) < 500 else ""
+
+
+def home(user: User | None) -> str:
+    """First page of a user."""
+    if user is None or user.role is Role.GUEST:
+        return "/"
+    return "/host" if user.role is Role.HOST else f"/team/{user.name}"
+
+
+def device(visit: Visit) -> str:
+    """Cookie of the visitor's browser, which lasts; empty if it has none."""
+    return read_cookie(visit.request, visit.site, DEVICE)
+
+
+async def _entered(visit: Visit, user: User | None, token: str, then: str) -> Response:
+    """Answer that starts a session, and by which the browser is known later."""
+    response = done(visit, "logged in", then or home(user), home=home(user))
+    set_cookie(response, visit.site, SESSION, token)
+    if user is not None:
+        devices = visit.site.accounts.devices
+        known = await to_thread.run_sync(devices.remember, device(visit), user.name, visit.site.clock())
+        set_cookie(response, visit.site, DEVICE, known, lasts=LIFETIME)
+    return response

@@ -211,9 +211,9 @@ async def team_page(visit: Visit) -> Response:
     attacking = state.phase is Phase.ATTACK
     # In other phases, who has submitted a table is no business of its rivals.
     targets = [
-        {"team": other, "title": state.titles[other], "attacked": (team, other) in state.published_attacks}
+        {"team": other, "title": state.titles[other], "attacked": (team, other) in state.published.attacks}
         for other in visit.site.settings.teams
-        if attacking and other != team and other in state.published_tables
+        if attacking and other != team and other in state.published.tables
     ]
     content = {
         "team": team,
@@ -242,7 +242,7 @@ async def team_page(visit: Visit) -> Response:
 
 def _in_force(state: SiteState, team: str, against: str | None) -> int | None:
     """Number of the submission that counts; an attack counts against the published table, which all may know."""
-    one = state.tables.get(team) if against is None else state.published_attacks.get((team, against))
+    one = state.tables.get(team) if against is None else state.published.attacks.get((team, against))
     return None if one is None else one.number
 
 

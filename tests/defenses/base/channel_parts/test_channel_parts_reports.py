@@ -9,7 +9,7 @@ import pytest
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import ReportAmongFakes, ReportedSet
 from defenses.ldp import GeneralizedRandomizedResponse, OptimizedUnaryEncoding
-from defenses.ldp.reported.reported_column import ReportedColumn
+from defenses.ldp.reported.reported_columns import ReportedColumn
 from defenses.ldp.reported.splitting import BudgetSplitting, ColumnSamplingAmongFakes
 from metrics.columns.cells import set_cell
 from metrics.columns.domains import CategoricalDomain, NumericDomain

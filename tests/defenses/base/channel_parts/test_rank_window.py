@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from defenses.base.channel_parts import RankWindow, SwapLaw
 from defenses.base.microdata import Microdata
-from defenses.perturbation.rank_swapping import RankSwapping, swapped_ranks
+from defenses.perturbation.swapping import RankSwapping, swapped_ranks
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from defenses.base.microdata import Microdata
-from defenses.perturbation.shuffle import Shuffle
+from defenses.perturbation.swapping import Shuffle
 
 
 def test_shuffle_says_how_often_a_value_occurs():

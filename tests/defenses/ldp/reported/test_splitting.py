@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from defenses.ldp import GeneralizedRandomizedResponse, OptimizedLocalHashing, OptimizedUnaryEncoding
-from defenses.ldp.piecewise_mechanism import PiecewiseMechanism
-from defenses.ldp.reported.reported_column import ReportedColumn
-from defenses.ldp.reported.reported_numeric_column import ReportedNumericColumn
+from defenses.ldp.number_mechanisms import PiecewiseMechanism
+from defenses.ldp.reported.reported_columns import ReportedColumn, ReportedNumericColumn
 from defenses.ldp.reported.splitting import BudgetSplitting, ColumnSampling, ColumnSamplingAmongFakes
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 

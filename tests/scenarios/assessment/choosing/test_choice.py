@@ -5,8 +5,7 @@ import pytest
 
 from leaderboard import Result
 from metrics import Score
-from scenarios.assessment.choosing.choice import CHEAP, Chooser
-from scenarios.assessment.choosing.halving import ROUNDS, Round
+from scenarios.assessment.choosing.choice import CHEAP, ROUNDS, Chooser, Round
 from scenarios.assessment.choosing.portfolio import Portfolio
 from scenarios.running.display import Display
 from scenarios.running.plan import NamedMethod, Plan

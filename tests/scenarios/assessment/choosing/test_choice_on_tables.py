@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import threadpoolctl
 
-from defenses import Microdata, Mondrian, RankSwapping, RetentionReplacement
+from defenses import Guarantee, Microdata, Mondrian, RankSwapping, RetentionReplacement
 from leaderboard import Store, matrix
 from leaderboard.results.result import canonical
 from metrics import CategoricalDomain
@@ -128,7 +128,7 @@ def true_advantages(portfolio, entries, bound):
     for plays in (range(FIRST), range(FIRST, ALL)):
         if unclear:
             part = replace(plan, defenses=tuple(unclear))
-            units = Catalogue(part, ("",) * len(unclear)).units
+            units = Catalogue(part, (Guarantee(),) * len(unclear)).units
             wanted = [replace(unit, release=None) for unit in units if unit.play in plays]
             for batch in InProcess().played(part, wanted):
                 results += [

@@ -6,7 +6,7 @@ import pytest
 from leaderboard import Result
 from leaderboard.results.result import canonical
 from metrics import Score
-from scenarios.assessment.choosing.halving import ERROR, bounds_in_plays, confirmed_bounds
+from scenarios.assessment.choosing.choice import ERROR, bounds_in_plays, confirmed_bounds
 
 BOUND, PLAYS, PEOPLE, TABLES = 0.1, 12, 200, 200
 ATTACKS = 6

@@ -6,7 +6,7 @@ import pytest
 
 from leaderboard.statistics.exposure import Exposure, WorstAttack
 from metrics import Estimate
-from scenarios.assessment.choosing.halving import clearly_over, finalists, fresh_plays, front, nearest, survivors
+from scenarios.assessment.choosing.choice import clearly_over, finalists, fresh_plays, front, nearest, survivors
 
 BOUND = 0.1
 

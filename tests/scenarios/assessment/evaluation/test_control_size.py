@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from metrics.score import Score
-from scenarios.assessment.evaluation.control_size import (
+from scenarios.assessment.evaluation.control_people import (
     control_words,
     largest_risk,
     people_needed,

@@ -266,8 +266,9 @@ def test_control_people_who_equal_records_are_counted(setting, folder):
 
 @pytest.mark.thorough
 def test_large_tables_have_fewer_targets_and_say_so(setting, folder, monkeypatch):
-    monkeypatch.setattr("scenarios.assessment.evaluation.posed_questions.PAIRS", 150)
-    monkeypatch.setattr("scenarios.assessment.evaluation.posed_questions.FEWEST", 10)
+    for module in ("evaluation_setting", "posed_questions"):
+        monkeypatch.setattr(f"scenarios.assessment.evaluation.{module}.PAIRS", 150)
+        monkeypatch.setattr(f"scenarios.assessment.evaluation.{module}.FEWEST", 10)
     result = evaluated(setting, released_by(setting, Mondrian(k=5)), folder)
     assert any(note.startswith("attacks are about 5 of 150 people") for note in result.notes)
     assert {outcome.score.trials for outcome in result.outcomes if outcome.goal == "membership"} == {5}

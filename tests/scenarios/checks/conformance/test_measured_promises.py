@@ -76,7 +76,7 @@ def test_ordered_distances_are_measured_if_the_statement_names_them():
 )
 def test_mondrian_keeps_its_promises(parameters):
     from defenses import Mondrian
-    from scenarios.checks.conformance.given_parameters import class_of
+    from scenarios.checks.conformance.suite import class_of
 
     check_guarantees(class_of(Mondrian(k=2, **parameters)))
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from defenses import Guarantee
-from scenarios.running.boards.playing import guarantee_notes
 from scenarios.running.plan import NamedMethod, read_plan
-from scenarios.running.runner import guarantees
+from scenarios.running.runner import guarantee_notes, guarantees
 
 
 @pytest.mark.thorough

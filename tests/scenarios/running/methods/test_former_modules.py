@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from defenses.dp import Exponential, Laplace
 from defenses.federated import EqualSplit, SecureAggregation
-from defenses.ldp import OptimizedUnaryEncoding, PiecewiseMechanism
+from defenses.ldp import CountMeanSketch, OptimizedUnaryEncoding, PiecewiseMechanism, SubsetSelection
 from scenarios.games.table_game import QuestionGame
 from scenarios.running.methods.former_modules import PACKAGES, class_successor, successor
 from scenarios.running.methods.methods import class_at, source_name
@@ -85,6 +86,10 @@ def test_what_never_was_a_module_stays_unknown():
         (SecureAggregation(), "defenses.federated.secure_aggregation"),
         (PiecewiseMechanism(epsilon=1.0), "defenses.ldp.piecewise_mechanism"),
         (OptimizedUnaryEncoding(epsilon=1.0, d=4), "defenses.ldp.unary_encoding"),
+        (SubsetSelection(epsilon=1.0, d=4), "defenses.ldp.subset_selection"),
+        (CountMeanSketch(), "defenses.ldp.count_mean_sketch"),
+        (Exponential(), "defenses.dp.exponential"),
+        (Laplace(), "defenses.dp.laplace"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )

@@ -6,8 +6,7 @@ import pytest
 from bank_tools import few_customers
 from run_tools import invoke
 
-from scenarios.running.methods.source_locations import user_code_location
-from scenarios.running.workers.failure import reason_of
+from scenarios.running.methods.source_locations import reason_of, user_code_location
 
 CODE = '''from defenses import MicrodataDefense
 

@@ -41,7 +41,7 @@ def test_a_release_has_the_same_bytes(tables, monkeypatch, defense):
     command = ["defend", *defense, tables / "people", "--roles", tables / "roles.toml", "--seed", "3", "--force"]
     outputs = tables / "here.csv", tables / "there.csv"
     here = run(*command, "-o", outputs[0], "--truth", tables / "who.csv")
-    monkeypatch.setattr("scenarios.running.workers.dask_engine.DaskEngine", lambda scheduler: ClosedParts())
+    monkeypatch.setattr("scenarios.running.workers.cluster.DaskEngine", lambda scheduler: ClosedParts())
     cluster = ["--backend", "dask", "--scheduler", "tcp://127.0.0.1:9"]
     there = run(*command, "-o", outputs[1], "--truth", tables / "whom.csv", *cluster)
     assert outputs[0].read_bytes() == outputs[1].read_bytes()

@@ -12,14 +12,15 @@ import pytest
 import yaml
 from PIL import Image
 from run_tools import invoke
-from tournament_tools import HOUR, START, opened
+from tournament_tools import HOUR, START, opened, score
 
+from scenarios.tables.toml.json_text import json_text
 from scenarios.tournament.codabench import make_submission
-from scenarios.tournament.codabench.bundle import COLUMNS, check_image, export_codabench, section, yaml_text
+from scenarios.tournament.codabench.bundle import COLUMNS, check_image, export_codabench, section
 from scenarios.tournament.codabench.scoring_program import run
 from scenarios.tournament.host.decisions import disqualify
 from scenarios.tournament.rules.folder import csv_bytes
-from scenarios.tournament.rules.scoring import score, score_shares
+from scenarios.tournament.rules.scoring import score_shares
 from scenarios.tournament.rules.standings import standings
 from scenarios.tournament.rules.submitting import submit_content
 
@@ -438,8 +439,8 @@ def test_other_names_are_refused(name):
         },
     ],
 )
-def test_yaml_reads_back(content):
-    assert yaml.safe_load(yaml_text(content)) == content
+def test_json_text_is_yaml(content):
+    assert yaml.safe_load(json_text(content)) == content
 
 
 def test_a_section_ends_before_the_next():

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 from run_tools import PATIENCE, invoke, wait_until
-from tournament_tools import DAY, HOUR, START, opened
+from tournament_tools import DAY, HOUR, START, opened, score
 
 from attacks import FellegiSunter, NearestNeighbour
 from leaderboard.results.store import Store
@@ -22,7 +22,7 @@ from scenarios.tournament.host.scoring_queue import ScoringQueue
 from scenarios.tournament.rules import scoring
 from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.rules.scoring import score, score_shares, scoring_plan
+from scenarios.tournament.rules.scoring import score_shares, scoring_plan
 from scenarios.tournament.rules.settings import Phase
 
 pytestmark = pytest.mark.waits
@@ -73,7 +73,7 @@ def test_boards_follow_what_is_submitted_and_are_those_of_the_command(published,
         assert queue.wait(PATIENCE)
         assert public(published) != first
         state = queue.progress()
-        assert (state.waiting, state.failed, state.error, state.idle) == (0, (), "", True)
+        assert (state.waiting, state.failed, state.error) == (0, (), "")
         by_queue = {path.name: path.read_bytes() for path in published.tournament.public.iterdir()}
     finally:
         queue.stop()

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from run_tools import invoke
-from tournament_tools import DAY, START, opened
+from tournament_tools import DAY, START, opened, score
 
 from scenarios.tournament.codabench.bundle import export_codabench
 from scenarios.tournament.host.archives import backup, restore, verify
@@ -13,7 +13,7 @@ from scenarios.tournament.rules.advancing import advance
 from scenarios.tournament.rules.checking import preview
 from scenarios.tournament.rules.folder import Tournament, file_hashes
 from scenarios.tournament.rules.log import Log
-from scenarios.tournament.rules.scoring import score, scoring_plan
+from scenarios.tournament.rules.scoring import scoring_plan
 
 FILES = (
     "host/originals/kyoto_original.csv",

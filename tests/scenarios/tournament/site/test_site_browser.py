@@ -10,7 +10,7 @@ from site_tools import HOUR, ORIGINALS, PASSWORD, START, TEAMS, served
 from tournament_tools import opened
 
 from attacks import NearestNeighbour
-from scenarios.tournament.host.boards import shares_of, update_boards
+from scenarios.tournament.host.boards import scored_phase, shares_in, update_boards
 from scenarios.tournament.host.presenting import present
 from scenarios.tournament.rules import scoring
 from scenarios.tournament.rules.folder import Tournament, csv_bytes
@@ -102,7 +102,7 @@ def wrong_table(site, team):
 def scored(site, share=0.5):
     """Score the tournament and write its boards."""
     tournament = Tournament(site.folder)
-    score_shares(tournament, shares_of(tournament, share), 1)
+    score_shares(tournament, shares_in(scored_phase(tournament), share), 1)
     update_boards(tournament, share)
 
 

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from run_tools import COMMAND, ROOT, start, wait_until
 from site_tools import PASSWORD, Served, Visitor
 
-from scenarios.commands import tournament_site
+from scenarios.commands import tournament_host
 from scenarios.commands.cli import cli
 from scenarios.commands.tournament import tournament
 from scenarios.tournament.site import application
@@ -78,7 +78,7 @@ def test_files_for_tls_must_fit(tmp_path):
 
 
 def test_one_server_serves_a_tournament(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(tournament_site, "start_server", lambda: None)
+    monkeypatch.setattr(tournament_host, "start_server", lambda: None)
     with served_once(folder), pytest.raises(ValueError, match="served already"), served_once(folder):
         pass
     with served_once(folder):
@@ -99,7 +99,7 @@ def test_one_server_serves_a_tournament(folder, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("options", "expected"), [((), True), (("--no-advance",), False)])
 def test_a_server_closes_phases_unless_told_otherwise(folder, monkeypatch, options, expected):
     given = {}
-    monkeypatch.setattr(tournament_site, "start_server", lambda: None)
+    monkeypatch.setattr(tournament_host, "start_server", lambda: None)
     monkeypatch.setattr(application, "serve", lambda *_, **named: given.update(named))
     assert run("serve", folder, "--scoring-jobs", "0", *options).exit_code == 0
     assert given["advances"] is expected
