@@ -84,7 +84,7 @@ def assert_same_bytes(tables, monkeypatch, defense):
     """Release a table in memory, with little and much of it in parts, and part by part; all files are equal."""
     monkeypatch.chdir(tables)
     people(400).to_parquet("people.parquet")
-    monkeypatch.setattr("scenarios.running.workers.dask_engine.DaskEngine", lambda scheduler: ClosedParts())
+    monkeypatch.setattr("scenarios.running.workers.cluster.DaskEngine", lambda scheduler: ClosedParts())
     ways = (
         ["people.parquet"],
         ["people.parquet", "--memory", "512MiB"],
