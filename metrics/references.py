@@ -32,16 +32,16 @@ def constant_table(original: Profile) -> CodedProfile:
     row = np.zeros(original.bins)
     for block in original.blocks:
         row[block.start + original.counts[block].argmax()] = 1.0
-    return _repeated(row, original)
+    return repeated_row(row, original)
 
 
 def suppressed_table(original: Profile, domains: Mapping[str, Domain]) -> CodedProfile:
     """Table of ``*``, whose cells spread over the bins as those of a release do; `domains` are those of the profile."""
     cells = [read_cells(pd.Series([SUPPRESSED]), domain).mass()[0] for domain in domains.values()]
-    return _repeated(np.concatenate([np.empty(0), *cells]), original)
+    return repeated_row(np.concatenate([np.empty(0), *cells]), original)
 
 
-def _repeated(row: Floats, original: Profile) -> CodedProfile:
+def repeated_row(row: Floats, original: Profile) -> CodedProfile:
     """Table of as many rows as the original, all with the same mass, of which one is stored."""
     cells = [row[None, block] for block in original.blocks]
     codes = np.zeros(original.rows, dtype=np.intp)

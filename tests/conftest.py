@@ -23,7 +23,9 @@ from run_tools import environment
 gc.disable()
 
 # Every run tries the same examples, however long they take; `--hypothesis-profile default` tries others.
-settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "same", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("same")
 
 
@@ -180,6 +182,10 @@ def pytest_collection(session):
             importlib.import_module(path.stem)
 
 
+RING_BEYOND = {"thorough_beyond": "thorough", "long_beyond": "long"}
+"""Rings of parameters after the first ones, by the mark that counts them."""
+
+
 def pytest_collection_modifyitems(config, items):
     """Mark parameters that are long or of the outer ring, and begin with tests that wait for processes.
 
@@ -198,11 +204,12 @@ def pytest_collection_modifyitems(config, items):
             if item.callspec.id in marker.args:
                 item.add_marker("long")
                 left.discard(item.callspec.id)
-        for marker in item.iter_markers("thorough_beyond"):
-            function = item.nodeid.partition("[")[0]
-            cases[function] += 1
-            if cases[function] > marker.args[0] and "[" not in "".join(config.args):
-                item.add_marker("thorough")
+        for name, ring in RING_BEYOND.items():
+            for marker in item.iter_markers(name):
+                function = item.nodeid.partition("[")[0]
+                cases[name, function] += 1
+                if cases[name, function] > marker.args[0] and "[" not in "".join(config.args):
+                    item.add_marker(ring)
     # A parameter that is asked for by its name comes without the others.
     if not any("[" in argument for argument in config.args):
         for (path, name), left in unknown.items():

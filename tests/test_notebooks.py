@@ -29,6 +29,7 @@ def start_kernel(command, *, env, **options):
 
 
 @pytest.mark.thorough
+@pytest.mark.long_for("own_attack")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path, tmp_path, monkeypatch):
     nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")

@@ -392,10 +392,10 @@ class FellegiSunter(Attack):
         gains = [weights.of_outcomes(one.names) for one in columns]
 
         def of_rows(some: Integers) -> Floats:
-            total = np.full((some.size, candidates), weights.intercept)
+            total = np.zeros((some.size, candidates))
             for one, gain in zip(columns, gains, strict=True):
                 total += one.weights(some, gain, rare=self.classifier == "ecm")
-            return total
+            return total + weights.intercept
 
         if rows * candidates > TABLE:
             return answers_among_kept(likeliest_of_all(of_rows, rows, candidates, rng), candidates, rng)

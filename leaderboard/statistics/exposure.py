@@ -9,7 +9,14 @@ from typing import Any
 
 from leaderboard.results import FAILURES, Result, canonical, grouped_by, in_order
 from leaderboard.statistics.pairs import Pair, PlacedSetting, judged, matrix, pooled_utility, variant_name
-from leaderboard.statistics.play_bounds import LEVEL, clean_plays, level_of_each, sure_upper, upper_advantage
+from leaderboard.statistics.play_bounds import (
+    LEVEL,
+    clean_plays,
+    level_of_each,
+    lower_advantage,
+    sure_upper,
+    upper_advantage,
+)
 from metrics import Estimate
 
 Place = tuple[str, str]
@@ -67,12 +74,16 @@ class WorstAttack(BoundedAttack):
         Confidence level of `sure_upper` for this setting alone.
     plays : int
         Fewest plays of an attack.
+    lower : float
+        Lower bound of the largest advantage, with the same probability, if plays vary as they did here
+        (`leaderboard.statistics.play_bounds.lower_advantage`).
     """
 
     attacks: int
     sure_upper: float = 1.0
     sure_level: float = LEVEL
     plays: int = 1
+    lower: float = 0.0
 
     def is_sure(self, bound: float) -> bool:
         """Whether every advantage is at most a bound, however plays vary."""
@@ -205,6 +216,7 @@ def _worst(pairs: Sequence[Pair], goals: Sequence[str], sure_level: float, failu
         sure_upper=1.0 if failures else max(sure_upper(success, sure_level) for _, success in outcomes),
         sure_level=sure_level,
         plays=min(len(success.rates) for _, success in outcomes),
+        lower=max(lower_advantage(success, success.confidence) for _, success in corrected),
     )
 
 

@@ -11,7 +11,7 @@ from leaderboard import Exposure, Result, Row, Success, exposures, label, matrix
 from leaderboard.pages import counted, exact, number, place_title
 from leaderboard.results import goal_words, grouped_by
 from leaderboard.statistics.exposure import BoundedAttack
-from leaderboard.statistics.pairs import PlacedSetting, judged
+from leaderboard.statistics.pairs import PlacedSetting, judged, play_errors
 from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, LEVEL, how_met, to_be_sure, upper_advantage
 from metrics.columns import refuse
 
@@ -71,12 +71,14 @@ def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials
 
 
 def probability_by_guessing(success: Success) -> float:
-    """Probability that guessing has at least as many successes, over the pooled trials of all plays.
+    """Probability that guessing has at least as many successes, over all plays.
 
     Notes
     -----
-    The tests are exact: that of the binomial distribution if the chance level is known, and Fisher's if it is the rate
-    in a control group. Normal approximations fail at a few trials and small chance levels.
+    It is the larger of two. Tests of the pooled trials are exact if trials are independent: that of the binomial
+    distribution if the chance level is known, and Fisher's if it is the rate in a control group. Normal approximations
+    fail at a few trials and small chance levels. Where plays differ, Student's test of their advantages counts each
+    play once, since the trials of a play share its people and its release.
 
     Examples
     --------
@@ -85,6 +87,22 @@ def probability_by_guessing(success: Success) -> float:
     >>> [round(probability_by_guessing(Success("singling_out", (rate,), 28, 0.0, 28)), 3) for rate in (2 / 28, 1.0)]
     [0.245, 0.0]
     """
+    return max(_by_trials(success), _by_plays(success))
+
+
+def _by_plays(success: Success) -> float:
+    """Student's test of the advantages of plays; 0 if they do not differ, which says nothing against guessing."""
+    from scipy.special import stdtr
+
+    errors = play_errors(success)
+    deviation = float(errors.std(ddof=1)) if errors.size > 1 else 0.0
+    if deviation < 1e-12:
+        return 0.0
+    return float(stdtr(errors.size - 1, -success.advantage * errors.size**0.5 / deviation))
+
+
+def _by_trials(success: Success) -> float:
+    """Exact test of the pooled trials."""
     plays = len(success.rates)
     trials = plays * success.trials
     # Mean numbers of trials are rounded: a number of hits that is none is taken to the side of guessing.

@@ -8,7 +8,7 @@ import numpy as np
 
 from leaderboard.pages.number_text import counted
 from leaderboard.statistics.pairs import Success, design_effect, play_errors
-from metrics import advantage, risk_after_control, wilson
+from metrics import Estimate, advantage, risk_after_control, wilson
 from metrics.columns import Floats
 
 # Words for a bound that is met: for sure, or in these plays, if plays vary as they did.
@@ -79,6 +79,31 @@ def level_of_each(number: int, level: float = LEVEL) -> float:
     return 1 - (1 - level) / number
 
 
+def lower_advantage(success: Success, level: float) -> float:
+    """Lower confidence bound of the advantage of an attack, if plays vary as they did here.
+
+    Parameters
+    ----------
+    success : Success
+        Its success over plays.
+    level : float
+        Confidence level, in (1/2, 1).
+
+    Notes
+    -----
+    It is the smallest of the bounds that correspond to those of `upper_advantage`. Near a rate of 1 it is much farther
+    from the advantage than the upper bound is.
+    """
+    from scipy.special import stdtrit
+
+    lower = _wilson(success, success.shared_effect, level).low
+    if len(success.rates) < 2:
+        return lower
+    errors = play_errors(success)
+    half = stdtrit(errors.size - 1, level) * errors.std(ddof=1) / np.sqrt(errors.size)
+    return min(lower, _wilson(success, design_effect(success, level), level).low, success.advantage - float(half))
+
+
 def upper_advantage(success: Success, level: float, attacks: int = 1) -> float:
     """Upper confidence bound of the advantage of an attack, if plays vary as they did here.
 
@@ -115,23 +140,25 @@ def upper_advantage(success: Success, level: float, attacks: int = 1) -> float:
     """
     from scipy.special import stdtrit
 
-    shared = _upper(success, success.shared_effect, level_of_each(attacks, level))
+    shared = _wilson(success, success.shared_effect, level_of_each(attacks, level)).high
     if len(success.rates) < 2:
         return shared
     errors = play_errors(success)
     half = stdtrit(errors.size - 1, level) * errors.std(ddof=1) / np.sqrt(errors.size)
     students = min(1.0, success.advantage + float(half))
-    return max(shared, _upper(success, design_effect(success, level), level), students)
+    return max(shared, _wilson(success, design_effect(success, level), level).high, students)
 
 
-def _upper(success: Success, effect: float, level: float) -> float:
-    """One-sided upper bound of the advantage, where trials count as their number divided by the effect."""
+def _wilson(success: Success, effect: float, level: float) -> Estimate:
+    """Advantage with one-sided bounds of a level, where trials count as their number divided by the effect."""
     rate, plays, both_sides = success.mean_rate, len(success.rates), 2 * level - 1
     trials = max(1, round(plays * success.trials / effect))
     if success.control_trials is None:
-        return advantage(wilson(min(rate * trials, trials), trials, both_sides).high, success.chance)
+        wide = wilson(min(rate * trials, trials), trials, both_sides)
+        value, low, high = (advantage(one, success.chance) for one in (wide.value, wide.low, wide.high))
+        return Estimate(value, low, high, trials)
     control = max(1, round(plays * success.control_trials / effect))
-    return risk_after_control(rate * trials, trials, success.chance * control, control, both_sides).high
+    return risk_after_control(rate * trials, trials, success.chance * control, control, both_sides)
 
 
 def sure_upper(success: Success, level: float) -> float:

@@ -128,8 +128,8 @@ def choose(
     from scenarios.running.workers import LocalProcesses, cores, start_server
     from scenarios.tables import (
         RowsOfPeople,
+        Units,
         load_table,
-        number_of_people,
         play_notes,
         refuse_undeclared_identifiers,
         text_notes,
@@ -143,9 +143,9 @@ def choose(
     dataset = load_table(table, roles)
     refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
     portfolio = read_portfolio(dataset, goals=goals, people=people, keep=keep, only=only, seed=seed)
-    display.say_notes([*play_notes(dataset, of_people=True), *text_notes(portfolio.notes)])
+    display.say_notes([*play_notes(dataset), *text_notes(portfolio.notes)])
     several = RowsOfPeople.of(dataset.records)
-    display.say(_in_words(portfolio, number_of_people(dataset.records), budget))
+    display.say(_in_words(portfolio, Units.of(dataset.records).words, budget))
     with Store(db) as store:
         asked = dataset.records.sensitive if not goals or "attributes" in goals else ()
         whole = WholeTable(dataset, asked, bound, seed)
@@ -193,7 +193,6 @@ def _write_choice(
         people_warnings,
     )
     from scenarios.running.plan import guarantee_on
-    from scenarios.tables.review.rows_of_people import plays_notes
 
     dataset, bound = whole.dataset, whole.bound
     entries = {label(one.entry.name, one.entry.parameters): one.entry for one in choice.finalists}
@@ -212,17 +211,13 @@ def _write_choice(
             echo("\n".join([f"# {name}", *lines]))
         if commands(choice, bound, source):
             echo(f"# {CONTROL}: {HELD_BACK}")
-    # What plays count was said before them.
-    said = set(map(str, plays_notes(several, of_people=True)))
-    echo_each(
-        "warning",
-        (*(one for one in of_people if one not in said), *class_warnings(bound, effects), *hidden_warnings(effects)),
-    )
+    # The first of them, what plays count, was said before the plays.
+    echo_each("warning", (*of_people[1:], *class_warnings(bound, effects), *hidden_warnings(effects)))
 
 
-def _in_words(portfolio: Portfolio, people: int, budget: float) -> str:
+def _in_words(portfolio: Portfolio, people: str, budget: float) -> str:
     """What is played, in one line."""
     game = portfolio.plan.games[0]
     counts = f"{counted(len(portfolio.plan.defenses), 'setting')}, {counted(len(portfolio.plan.attacks), 'attack')}"
-    drawn = f"each play releases {portfolio.people} of {people} people beside {game.others} others"  # type: ignore[attr-defined]
+    drawn = f"each play releases {portfolio.people} of {people} beside {game.others} others"  # type: ignore[attr-defined]
     return f"{counts}; {drawn}; about {budget:.0f} s, longer if one play of each stage takes longer"

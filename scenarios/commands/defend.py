@@ -29,7 +29,7 @@ from scenarios.running.methods.methods import given_parameters
 if TYPE_CHECKING:
     from defenses import Guarantee, Microdata, MicrodataDefense
     from metrics.classes import SizeCounts
-    from scenarios.tables import InOrder, Note
+    from scenarios.tables import InOrder, Note, ReleaseCounts
     from scenarios.tables.review.rows_of_people import RowsOfPeople
 
 EPILOG = """\b
@@ -156,10 +156,21 @@ def defend(
         _warn_of_guarantee(guarantee, people, counted.people(guarantee.k))
         groups = counted.groups()
         echo_notes([] if groups is None else [risk_note(str(dataset.records.group), groups)])
+        echo_notes([] if guarantee.k is None else _of_conventions(counted))
         cells, dates = counted.cells, dataset.written.dates
         numbers = {name: domain for name, domain in dataset.records.domains.items() if dates(name) is None}
         echo_notes([] if guarantee.k is None else _gaps_in_classes(dataset.records, cells))
         echo_notes([*release_notes(reviewed.cells(list(cells)), cells, numbers), *text_notes(release.notes)])
+
+
+def _of_conventions(counted: ReleaseCounts) -> list[Note]:
+    """A note of k by both conventions of ``*``, where they differ."""
+    from scenarios.tables import Note
+
+    sizes = counted.by_convention()
+    if sizes is None or sizes[0] == sizes[1]:
+        return []
+    return [Note("suppressed in classes", numbers={"k": sizes[0], "any_value": sizes[1]})]
 
 
 def _gaps_in_classes(records: Microdata, cells: Mapping[str, Any]) -> list[Note]:

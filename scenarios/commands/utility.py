@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,11 @@ from scenarios.commands.common import (
     roles_option,
     suppressed_option,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from scenarios.tables import Comparison, Dataset
 
 EPILOG = """\b
 Examples:
@@ -53,7 +58,9 @@ def utility(
     """Measure the utility of RELEASED compared with ORIGINAL: 1 for an identical table, 0 for a table of constants.
 
     Of large tables, classifiers and the noise of associations are measured on drawn rows, and a note says so. Tables in
-    memory also have the rank correlations of pairs of numbers before and after.
+    memory also have the rank correlations of pairs of numbers before and after. A column that RELEASED lacks counts as
+    suppressed, and a second figure leaves it out. If the roles declare a weight, weighted_marginals are those of the
+    population.
     """
     import json
 
@@ -89,16 +96,22 @@ def utility(
             target = prediction_target(records.sensitive, domains)
             scores, drawn = utility_scores(both, tested, target, seed)
             loss, cells = both.penalty(records.quasi_identifiers), both.cells
-            rows, columns = both.released.rows, len(domains)
             numbers = {name: domain for name, domain in domains.items() if dates(name) is None}
             doubts = release_notes(reviewed.cells(list(cells)), cells, numbers)
+        further = _further_figures(both, reviewed.dataset, tested, seed)
         pairs = None if both.frame is None else rank_correlations(records.frame, both.frame, domains)
         unmeasured = [Note("no rank correlations")] if pairs is None else []
         said = table_notes(reviewed.dataset, table=reviewed)
         echo_notes([*both.notes, *said, *doubts, *drawn, *unmeasured])
     value, components = headline_utility(scores)
-    result: dict[str, Any] = {"utility": value, **components, "normalized_certainty_penalty": loss, "rows": rows}
-    if words := association_words(components["associations"], columns):
+    result: dict[str, Any] = {
+        "utility": value,
+        **further,
+        **components,
+        "normalized_certainty_penalty": loss,
+        "rows": both.released.rows,
+    }
+    if words := association_words(components["associations"], len(domains)):
         echo(f"note: {words}", err=True)
     echo_each("warning", correlation_warnings(pairs or ()))
     if form == "json":
@@ -114,6 +127,27 @@ def utility(
         [f"rank correlation of {one.name}", f"{one.before:.4f} before, {one.after:.4f} after"] for one in pairs or ()
     ]
     echo(text_table((), lines, style="plain"))
+
+
+def _further_figures(both: Comparison, dataset: Dataset, tested: pd.DataFrame, seed: int) -> dict[str, float | None]:
+    """Utility without the columns that the release lacks, and weighted marginals if the roles declare a weight."""
+    from numpy.random import default_rng
+
+    from metrics.table_utility import headline_utility, prediction_target, weighted_marginals
+    from scenarios.tables import utility_scores
+
+    figures: dict[str, float | None] = {}
+    only = both.of_released_columns
+    if only is not None:
+        target = prediction_target(dataset.records.sensitive, only.domains)
+        figures["utility_of_released_columns"], _ = headline_utility(utility_scores(only, tested, target, seed)[0])
+    weight = dataset.weight
+    if weight is not None:
+        figures["weighted_marginals"] = None
+        if both.frame is not None:
+            frames = dataset.records.frame, both.frame
+            figures["weighted_marginals"] = weighted_marginals(*frames, both.domains, weight, default_rng(seed))
+    return figures
 
 
 def _shown(value: float | None) -> str:

@@ -64,13 +64,13 @@ class Membership(QuestionGame):
         super().__init__(records=records, auxiliary=auxiliary, held_out=held_out, attacker_knows=attacker_knows)
         self.members = check_integer("members", members, low=1)
         refuse(
-            self.size < 2 * members,
-            f"members: {2 * members} people are needed, but the table has {self.size_words}",
+            self.units.size < 2 * members,
+            f"members: {2 * members} people are needed, but the table has {self.units.words}",
         )
 
     def groups(self, rng: Generator) -> Sequence[Integers]:
         """Draw members, as many non-members, auxiliary and held-out people, all distinct."""
-        population = rng.permutation(self.size)
+        population = rng.permutation(self.units.size)
         members, others, rest = np.split(population, [self.members, 2 * self.members])
         held_out, bystanders = np.split(rest, [min(self.held_out, rest.size // 2)])
         return members, others, bystanders[: self.auxiliary], held_out
@@ -150,7 +150,9 @@ class CandidateFile(QuestionGame):
         self.originals = check_integer("originals", originals, low=1)
         self.candidates = check_integer("candidates", candidates, low=originals + 1)
         self.decoys = check_choice("decoys", decoys, DECOYS)
-        refuse(self.size < candidates, f"candidates: {candidates} are needed, but the table has {self.size_words}")
+        refuse(
+            self.units.size < candidates, f"candidates: {candidates} are needed, but the table has {self.units.words}"
+        )
         if decoys == "hard":
             group_size(originals, candidates)
 
@@ -171,11 +173,11 @@ class CandidateFile(QuestionGame):
         records, which are in no group, are not drawn for either kind, and hard decoys may be among the held-out people.
         """
         original_rng, decoy_rng, query_rng, order_rng, own_rng = rng.spawn(5)
-        population = original_rng.permutation(self.size)
+        population = original_rng.permutation(self.units.size)
         if self.candidates % self.originals == 0:
-            population = population[population < self.size - self.size % self._group]
+            population = population[population < self.units.size - self.units.size % self._group]
         originals, others = population[: self.originals], population[self.originals :]
-        rest = (self.size - self.candidates) // 2
+        rest = (self.units.size - self.candidates) // 2
         held_out, others = np.split(others, [min(self.held_out, rest)])
         count = self.candidates - self.originals
         if self.decoys == "hard":

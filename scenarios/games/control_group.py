@@ -51,9 +51,10 @@ class ControlGroupGame(QuestionGame):
         super().__init__(records=records, auxiliary=auxiliary, attacker_knows=attacker_knows)
         self.originals = check_integer("originals", originals, low=1)
         self.strangers = check_integer("strangers", strangers, low=1)
+        needed = originals + strangers
         refuse(
-            self.size < originals + strangers,
-            f"originals and strangers: {originals + strangers} records are needed, but the table has {self.size}",
+            self.units.size < needed,
+            f"originals and strangers: {needed} records are needed, but the table has {self.units.words}",
         )
 
     @property
@@ -64,7 +65,7 @@ class ControlGroupGame(QuestionGame):
     def groups(self, rng: Generator) -> Sequence[Integers]:
         """Draw originals, strangers and the auxiliary population, all distinct and uniformly."""
         targets = self.originals + self.strangers
-        drawn = rng.permutation(self.size)[: targets + self.others]
+        drawn = rng.permutation(self.units.size)[: targets + self.others]
         originals, strangers, auxiliary = np.split(drawn, [self.originals, targets])
         # The control group also tests classifiers that are trained on the release.
         return originals, strangers, auxiliary, strangers

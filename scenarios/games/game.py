@@ -13,6 +13,7 @@ from attacks import Attack, Claims, Knowledge
 from defenses import Defense, Microdata, Release
 from defenses.base import Parametrized
 from metrics.score import Scores
+from scenarios.tables.review.rows_of_people import drawn_rows
 
 # The mechanism as the adversary knows it.
 
@@ -157,6 +158,9 @@ class Game(Parametrized, ABC):
 
     def misfit(self, defense: Defense, attack: Attack) -> str | None:
         """Reason why the defense and the attack cannot play this game, or None if they can."""
+        reason = self.rows_of_people()
+        if reason:
+            return reason
         if defense.kind != self.accepts:
             return (
                 f"{type(self).__name__} needs a {self.accepts} release, {type(defense).__name__} makes {defense.kind}"
@@ -167,6 +171,11 @@ class Game(Parametrized, ABC):
             goals = " and ".join(self.takes)
             return f"{type(self).__name__} is about {goals}, {type(attack).__name__} about {attack.goal}"
         return None
+
+    def rows_of_people(self) -> str | None:
+        """Reason why the game cannot count people, or None: it draws rows, of which people have several."""
+        records = getattr(self, "records", None)
+        return None if self.draws_people or records is None else drawn_rows(records, type(self).__name__)
 
     def view(self, published: Release, rng: Generator) -> Any:
         """Return one attack's view of the published release, without its origin and perhaps without its channel."""

@@ -48,6 +48,7 @@ class Pool(ReportsGame):
     """
 
     takes: ClassVar[Mapping[str, type[Claims]]] = {"pool": RankedAnswers}
+    draws_people: ClassVar[bool] = True
 
     def __init__(self, *, records: Microdata, column: str, persons: int = 500, reports: int = 8) -> None:
         super().__init__(records=records, column=column, persons=persons)

@@ -73,13 +73,13 @@ class SharedPeople(QuestionGame):
         self.others = check_integer("others", others, low=1)
         needed = originals + others + auxiliary + held_out
         refuse(
-            self.size < needed,
+            self.units.size < needed,
             f"originals, others, auxiliary and held_out: {needed} people are needed, but the table has "
-            f"{self.size_words}",
+            f"{self.units.words}",
         )
         question.check(records, originals, others)
 
     def groups(self, rng: Generator) -> Sequence[Integers]:
         """Draw all people distinct and uniformly."""
         ends = np.cumsum([self.originals, self.others, self.auxiliary, self.held_out])
-        return np.split(rng.permutation(self.size), ends)[:4]
+        return np.split(rng.permutation(self.units.size), ends)[:4]

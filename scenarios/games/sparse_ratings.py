@@ -81,6 +81,7 @@ class SparseRatings(TableGame):
     """
 
     takes: ClassVar[Mapping[str, type[Claims]]] = {"deanonymization": RankedAnswers}
+    draws_people: ClassVar[bool] = True
 
     def __init__(
         self,

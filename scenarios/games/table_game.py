@@ -18,6 +18,7 @@ from metrics.table_utility import prediction_target
 from scenarios.games.game import KNOWS, Game, Publisher
 from scenarios.games.people import Drawn, People
 from scenarios.games.questions.question import Question
+from scenarios.tables.review.households import Units
 from scenarios.tables.review.rows_of_people import ClassMembers, RowsOfPeople, each_a_person, person_numbers
 
 # Utility of a released table, and its measured k and l.
@@ -176,30 +177,20 @@ class QuestionGame(TableGame):
         return Drawn(records, others, self.public(auxiliary), order, own_rng), held_out
 
     @cached_property
-    def _people(self) -> Integers:
-        """Number of the person of each record, shape (records,)."""
-        return person_numbers(self.records)
-
-    @property
-    def size(self) -> int:
-        """Number of people in the population, who may have several records each."""
-        return int(self._people.max(initial=-1)) + 1
-
-    @property
-    def size_words(self) -> str:
-        """The number of people in words; of rows, if each is a person."""
-        return f"{self.size} rows" if self.size == len(self.records) else f"{self.size} people"
+    def units(self) -> Units:
+        """People of the population with all their records, or whole groups of them; the game draws these."""
+        return Units.of(self.records)
 
     @property
     def _first_rows(self) -> Integers:
-        """Position of the first record of each person, shape (people,)."""
-        return np.unique(self._people, return_index=True)[1]
+        """Position of the first record of each unit, shape (units,)."""
+        return np.unique(self.units.numbers, return_index=True)[1]
 
-    def _rows_of(self, people: Integers) -> Integers:
-        """Positions of the records of people of these numbers, in their order."""
-        place = np.full(self.size, -1)
-        place[people] = np.arange(people.size)
-        places = place[self._people]
+    def _rows_of(self, units: Integers) -> Integers:
+        """Positions of the records of units of these numbers, in their order."""
+        place = np.full(self.units.size, -1)
+        place[units] = np.arange(units.size)
+        places = place[self.units.numbers]
         rows = np.flatnonzero(places >= 0)
         return np.asarray(rows[np.argsort(places[rows], kind="stable")])
 

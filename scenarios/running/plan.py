@@ -499,8 +499,11 @@ def _games(table: dict[str, Any], dataset: Dataset) -> list[Game]:
         raise ValueError(f"{lists[0]}: {allowed}; write one scenario for each value")
     if getattr(game, "shares_people", False):
         shared = {**{name: value for name, value in table.items() if name != "question"}, "records": dataset.records}
-        return [build({**shared, "question": question}, "scenarios") for question in read_questions(table)]
-    return [build({**point, "records": dataset.records}, "scenarios") for point in _grid(table)]
+        games = [build({**shared, "question": question}, "scenarios") for question in read_questions(table)]
+    else:
+        games = [build({**point, "records": dataset.records}, "scenarios") for point in _grid(table)]
+    refuse_any(filter(None, (game.rows_of_people() for game in games)), str)
+    return games
 
 
 def _as_written(entries: Sequence[NamedMethod], given: NamedMethod) -> NamedMethod:

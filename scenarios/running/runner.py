@@ -343,7 +343,7 @@ def changed_plans(
             entries = (*changed.defenses, *changed.attacks)
             check_fits(changed, [entry for entry in entries if entry.name not in known and ":" not in entry.name])
     if dataset is not None:
-        say_notes(play_notes(dataset, of_people=all(game.draws_people for plan in plans for game in plan.games)))
+        say_notes(play_notes(dataset))
     names = [plan.name for plan in plans]
     refuse_any((name for name in names if names.count(name) > 1), lambda name: f"two scenarios are named {name!r}")
     check_loaded(plans)

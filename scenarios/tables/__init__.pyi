@@ -30,6 +30,7 @@ from .released import input_path as input_path
 from .released import read_released as read_released
 from .released import refuse_existing as refuse_existing
 from .released import write_text as write_text
+from .review.households import Units as Units
 from .review.households import risk_note as risk_note
 from .review.notes import play_notes as play_notes
 from .review.notes import refuse_undeclared_identifiers as refuse_undeclared_identifiers

@@ -210,7 +210,7 @@ WITHOUT_CHANNEL = (
 def stronger_attacks(
     attack: Attack, claims: RankedAnswers, answer: pd.DataFrame, release: MicrodataRelease, knowledge: Knowledge
 ) -> list[str]:
-    """Notes that name an attack that finds more in this release, or that uses what was given.
+    """Notes that name an attack that finds more in this release, or that uses its channel.
 
     Parameters
     ----------
@@ -221,22 +221,16 @@ def stronger_attacks(
     release, knowledge : MicrodataRelease, Knowledge
         The release under attack, and the attacker's knowledge.
     """
-    name, notes = type(attack).__name__, []
+    name, rows, people = type(attack).__name__, claims.targets, claims.answers
     if release.channel is not None and isinstance(attack, WITHOUT_CHANNEL):
-        notes.append(f"{name} makes no use of --channel; LikelihoodAssignment and BlockedLinkage do")
-    pairs = claims.targets * claims.answers
-    if claims.confidence is None and pairs <= TABLE and len(answer):
-        rng = np.random.default_rng(0)
-        learned = RankedAnswers.of(ExpectationMaximizationLinkage().run(release, knowledge, rng))
-        if learned.confidence is not None:
-            expected = float(learned.confidence[learned.ranking(rng) == 0].sum() / claims.targets)
-            stated = float(answer["confidence"].sum() / claims.targets)
-            if expected >= stated + STRONGER:
-                notes.append(
-                    f"ExpectationMaximizationLinkage is expected to find {expected:.1%} of the rows, these answers "
-                    f"{stated:.1%}"
-                )
-    return notes
+        return [f"{name} makes no use of --channel; LikelihoodAssignment and BlockedLinkage do"]
+    # Where rows outnumber candidates, no expected share can be stated.
+    if release.channel is None and claims.confidence is None and 0 < rows <= people and rows * people <= TABLE:
+        learned = ExpectationMaximizationLinkage().posterior(release, knowledge, np.random.default_rng(0))
+        expected, stated = (float(part.sum()) / rows for part in (learned.max(axis=1), answer["confidence"]))
+        if expected >= stated + STRONGER:
+            return [f"GroupLinkage is expected to find {expected:.1%} of the rows, these answers {stated:.1%}"]
+    return []
 
 
 def answer_table(

@@ -206,6 +206,11 @@ _SAID = {
         "{names}: an empty cell counts as a value of its own, which may single somebody out. If it was suppressed, "
         'write * in its place, or add --suppressed "".',
     ),
+    "suppressed in classes": (
+        NOTE,
+        "in classes, * counts as a value of its own, and the smallest has {k} rows. If * may be any value, {any_value} "
+        "rows or more agree with each",
+    ),
     "gaps in classes": (
         NOTE,
         "{names}: what is guaranteed counts a missing value as a value of its own, so a class of one value and missing "
@@ -265,12 +270,6 @@ _SAID = {
         WARNING,
         "people are drawn with all their rows ({names}: {rows}), and success and advantages are those of people; k and "
         "epsilon of guarantees count rows, so they guarantee people less",
-    ),
-    "plays of rows": (
-        WARNING,
-        "rows are counted, not people ({names}: {rows}): success, advantages, k and epsilon are those of one row, and "
-        "somebody who has {most} rows is exposed by each of them; make one row of each person first, as by `tokumei "
-        "split --one-row`",
     ),
     "rounded": (
         WARNING,

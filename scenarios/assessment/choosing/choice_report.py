@@ -27,7 +27,7 @@ from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.note import Note
 from scenarios.tables.review.release_notes import counted_cells, hidden_differences
-from scenarios.tables.review.rows_of_people import RowsOfPeople, guarantee_to_people, person_numbers, plays_notes
+from scenarios.tables.review.rows_of_people import RowsOfPeople, guarantee_to_people, person_numbers
 
 # What a setting does to the whole table, which no play shows: classes, columns, and numbers inside bins.
 
@@ -239,7 +239,11 @@ def people_warnings(rows: RowsOfPeople | None, guaranteed: Mapping[str, Guarante
     if rows is None:
         return []
     words = [f"{name}: {one}" for name, guarantee in guaranteed.items() for one in guarantee_to_people(guarantee, rows)]
-    return [*map(str, plays_notes(rows, of_people=True)), "classes of the whole table count people", *words]
+    return [
+        str(Note("plays of people", (rows.person,), {"rows": rows.words})),
+        "classes of the whole table count people",
+        *words,
+    ]
 
 
 def class_warnings(bound: float, effects: Mapping[str, Effect]) -> list[str]:

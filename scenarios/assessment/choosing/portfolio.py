@@ -14,7 +14,7 @@ from scenarios.assessment.choosing.goals import QUESTIONS, is_of
 from scenarios.running.methods.methods import build, find
 from scenarios.running.plan import NamedMethod, Plan, plan_from_tables
 from scenarios.tables.dataset import Dataset
-from scenarios.tables.review.rows_of_people import number_of_people
+from scenarios.tables.review.households import Units
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.scenario_file import scenario_path, scenario_tables
 
@@ -84,7 +84,7 @@ def read_portfolio(
     records = dataset.records
     for name in keep:
         records.check_released("--keep", name)
-    sizes = _sizes(len(records), number_of_people(records), people)
+    sizes = _sizes(Units.of(records), people)
     asked, notes = _questions(dataset, goals, sizes["originals"])
     path = scenario_path(SCENARIO)
     tables = scenario_tables(path)
@@ -108,9 +108,9 @@ def _class_attribute(name: str, package: str, attribute: str) -> Any:
     return getattr(find(name, package), attribute)
 
 
-def _sizes(rows: int, size: int, people: int | None) -> dict[str, int]:
+def _sizes(units: Units, people: int | None) -> dict[str, int]:
     """Parameters of the game for a table; what originals and others leave is halved for the two other groups."""
-    of = f"{rows} rows" if size == rows else f"{size} people"
+    size, of = units.size, units.words
     refuse(size < FEWEST * 5 // 2, f"the table has {of}; {FEWEST * 5 // 2} are needed to release one part of them")
     if people is None:
         people = min(MOST, 2 * size // 5)

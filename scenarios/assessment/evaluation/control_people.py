@@ -288,7 +288,8 @@ def upper_bound(asked: int, risk: float = 0.0) -> float:
     risk : float
         Measured advantage, in [0, 1].
     """
-    return _upper(_planned(asked, risk), 1)
+    score = Score("attributes", CHANCE + risk * (1 - CHANCE), CHANCE, asked, asked)
+    return _upper(MeasuredAttack(attack="", goal="attributes", knows="everything", score=score), 1)
 
 
 def people_needed(threshold: float, risk: float = 0.0) -> int:
@@ -389,12 +390,6 @@ def _enough_words(threshold: float, control: int, rows: int) -> str:
     if control < needed:
         return f"too few, {needed:,} are needed even for a risk of 0"
     return f"not within reach, since attacks are about {asked:,} people at most"
-
-
-def _planned(asked: int, risk: float) -> MeasuredAttack:
-    """An attack whose success is compared with that on as many control people."""
-    score = Score("attributes", CHANCE + risk * (1 - CHANCE), CHANCE, asked, asked)
-    return MeasuredAttack(attack="", goal="attributes", knows="everything", score=score)
 
 
 def _upper(outcome: MeasuredAttack, number: int) -> float:

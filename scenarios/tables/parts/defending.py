@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from defenses import MicrodataDefense
 from defenses.base import CountedCells, ReleasedBlock
-from metrics.classes import SizeCounts
-from metrics.columns import Integers, refuse
+from metrics.classes import SizeCounts, agreeing_records
+from metrics.columns import SUPPRESSED, Integers, refuse
 from metrics.risk import GroupRisk
 from scenarios.tables.parts.files.table_files import OneMachine
 from scenarios.tables.parts.memory_release import release_in_memory
@@ -75,13 +75,19 @@ class ReleaseCounts:
     """Cells of each other column."""
     _classes: list[pd.DataFrame] = field(default_factory=list)
     """Key of the class, and the record, of each row."""
+    _combinations: list[Integers] = field(default_factory=list)
+    """Distinct codes of the quasi-identifiers in each block, with the number of rows; none if a column has no codes."""
 
     def blocks(self) -> Iterator[ReleasedBlock]:
         """The blocks of the release, which are counted."""
         names = [name for name in self.table.dataset.records.quasi_identifiers if name in self.release.names]
         several = self.table.people is not None or self.table.groups is not None
         is_matched = several and self.table.rows <= MOST_MATCHED
+        is_combined = self.table.rows <= MOST_MATCHED and all(name in self.release.cells for name in names)
         for block in self.release.blocks():
+            if is_combined and names:
+                coded = np.stack([block.columns[name] for name in names], axis=1)
+                self._combinations.append(np.column_stack(np.unique(coded, axis=0, return_counts=True)))
             if is_matched and names:
                 keys = pd.util.hash_pandas_object(pd.DataFrame({name: block.columns[name] for name in names}), False)
                 self._classes.append(pd.DataFrame({"class": keys, "record": block.origin}))
@@ -100,6 +106,27 @@ class ReleaseCounts:
         if k is None or self.table.people is None or not self._classes:
             return None
         return SizeCounts.of_classes(ClassMembers.of(*self._with_numbers(self.table.dataset.records.person)).sizes)
+
+    def by_convention(self) -> tuple[int, int] | None:
+        """Smallest class if ``*`` is a value, and fewest records that agree with one if it is any value; see `risk`.
+
+        None if no cell is ``*``, all rows are wholly suppressed, or there are too many rows or combinations.
+        """
+        if not self._combinations:
+            return None
+        names = [name for name in self.table.dataset.records.quasi_identifiers if name in self.release.names]
+        listed = [self.release.cells[name].cells for name in names]
+        starred = {
+            name: cells.index(SUPPRESSED) for name, cells in zip(names, listed, strict=True) if SUPPRESSED in cells
+        }
+        found = np.concatenate(self._combinations)
+        codes, number = np.unique(found[:, :-1], axis=0, return_inverse=True)
+        rows = np.bincount(number.ravel(), found[:, -1]).astype(np.int64)
+        inside = (codes != [starred.get(name, -1) for name in names]).any(axis=1)
+        if not starred or not inside.any():
+            return None
+        agreeing = agreeing_records(dict(zip(names, codes.T, strict=True)), rows, starred)
+        return None if agreeing is None else (int(rows[inside].min()), int(agreeing.min()))
 
     def groups(self) -> GroupRisk | None:
         """Risk of the groups of people; None without groups, or if rows are too many."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import fsum
 from pathlib import Path
@@ -159,10 +159,21 @@ class Comparison(NamedTuple):
         return float(np.mean(penalties))
 
     @property
+    def of_released_columns(self) -> Comparison | None:
+        """The same without the columns that the release lacks, which count as suppressed; None if it lacks none."""
+        shared = {name: domain for name, domain in self.domains.items() if self.frame is None or name in self.frame}
+        if len(shared) == len(self.domains):
+            return None
+        original, released = replace(self.original, domains=shared), replace(self.released, domains=shared)
+        return self._replace(original=original, released=released)
+
+    @property
     def cells(self) -> dict[str, CountedCells]:
         """Counts of the cells of the released columns that come in one piece."""
-        columns = self.released.table.columns
-        return {name: next(self.pieces(name)) for name in self.domains if columns[name].cells is not None}
+        columns, frame = self.released.table.columns, self.frame
+        present = [name for name in self.domains if frame is None or name in frame]
+        listed = [name for name in present if columns[name].cells is not None]
+        return {name: next(self.pieces(name)) for name in listed}
 
 
 @contextmanager
@@ -199,8 +210,7 @@ def compared(
         else:
             table = read_finished(str(path), read_bytes(path), dataset, declared, domains, widen=False)
             frame, notes = table.frame, [note for note in table.notes if note.kind not in READ]
-            refuse_lacking(path, [*frame, *table.unknown], domains)
-            coded = {name: CodedCells.of_values(frame[name]) for name in domains}
+            coded = {name: CodedCells.of_values(table.suppressed[name]) for name in domains}
             released = ReleasedTable(path, coded, (), (), (), declared, {})
         with rows_from_one(f"{path}: ", "" if roles is not None else f"; {HINT}"):
             binned = BinnedTable.of_release(released, domains)

@@ -13,6 +13,7 @@ from leaderboard.pages.number_text import measure
 from metrics.columns import Integers
 from metrics.risk import GroupRisk
 from scenarios.tables.note import Note
+from scenarios.tables.review.rows_of_people import counted_rows, numbers_in, person_numbers
 
 MOSTLY = 0.9
 """Share of the groups of several people in which all have one value, from which on it is a value of the group."""
@@ -50,6 +51,53 @@ def risk_of_rows(classes: Integers, groups: Integers) -> GroupRisk:
 def risk_note(column: str, risk: GroupRisk) -> Note:
     """The risk of the groups of a column, as a note."""
     return Note("risk of groups", (column,), {"highest": measure(risk.highest), "mean": measure(risk.mean)})
+
+
+def together(person: Integers, group: Integers) -> Integers:
+    """Number of the part of each row, so that the rows of a person, and those of a group, are in one part."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    count = int(group.max(initial=-1)) + 1
+    size = count + int(person.max(initial=-1)) + 1
+    links = coo_array((np.ones(person.size), (group, count + person)), shape=(size, size))
+    return np.asarray(connected_components(links, directed=False)[1][group], dtype=np.intp)
+
+
+class Units(NamedTuple):
+    """What games draw whole: groups where the roles declare them, else people; without either, rows.
+
+    Parameters
+    ----------
+    numbers : ndarray of int, shape (rows,)
+        Number of the unit of each row, from 0 in order of first appearance. People of one group are in one unit.
+    size : int
+        Number of units.
+    words : str
+        This number in words.
+    """
+
+    numbers: Integers
+    size: int
+    words: str
+
+    @classmethod
+    def of(cls, records: Microdata) -> Units:
+        """Units of records.
+
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"id": ["a", "a", "b", "c"], "home": [1, 1, 1, 2]})
+        >>> records = Microdata(frame, identifiers=("id", "home"), person="id", group="home")
+        >>> Units.of(records).numbers.tolist(), Units.of(records).words
+        ([0, 0, 0, 1], '2 groups')
+        """
+        numbers, kind = person_numbers(records), "people"
+        groups = numbers_in(records, records.group)
+        if counted_rows(groups) is not None:
+            numbers, kind = pd.factorize(together(numbers, groups))[0], "groups"
+        size = int(numbers.max(initial=-1)) + 1
+        return cls(numbers, size, f"{size} rows" if size == len(records) else f"{size} {kind}")
 
 
 def values_of_groups(records: Microdata, frame: pd.DataFrame) -> Iterator[Note]:

@@ -17,7 +17,6 @@ from scenarios.tables.note import Note, grouped
 from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
 from scenarios.tables.review.households import values_of_groups
 from scenarios.tables.review.reviewed_table import RepeatedIdentifier, ReviewedTable
-from scenarios.tables.review.rows_of_people import RowsOfPeople, plays_notes
 from scenarios.tables.review.suggestions import FEW, suggested_identifier
 
 USERS = frozenset(("GlobalRecoding", "Incognito"))
@@ -113,10 +112,12 @@ def table_notes(
     return sorted(grouped(notes), key=lambda note: note.level)
 
 
-def play_notes(dataset: Dataset, *, of_people: bool) -> list[Note]:
+def play_notes(dataset: Dataset) -> list[Note]:
     """`table_notes` of a table that is played on: where people have several rows, what this means for plays."""
-    of_plays = plays_notes(RowsOfPeople.of(dataset.records), of_people=of_people)
-    return [*(note for note in table_notes(dataset) if note.kind != "rows of people"), *of_plays]
+    return [
+        note._replace(kind="plays of people") if note.kind == "rows of people" else note
+        for note in table_notes(dataset)
+    ]
 
 
 def without_domains(notes: Iterable[Note]) -> list[Note]:

@@ -163,10 +163,12 @@ class ClassMembers(NamedTuple):
         return int(np.unique(self.people[self.sizes[self.classes] < size]).size)
 
 
-def plays_notes(rows: RowsOfPeople | None, *, of_people: bool) -> list[Note]:
-    """A warning of what plays count, where people of a declared column have several rows; else nothing."""
-    kind = "plays of people" if of_people else "plays of rows"
-    return [] if rows is None else [Note(kind, (rows.person,), {"rows": rows.words, "most": rows.most})]
+def drawn_rows(records: Microdata, name: str) -> str | None:
+    """Reason why what draws single rows cannot count people, or None if nobody has two rows."""
+    rows = RowsOfPeople.of(records)
+    if rows is None:
+        return None
+    return f"people of column {rows.person!r} have several rows, and {name} draws rows, not people; {ONE_ROW}"
 
 
 def hidden_people_notes(person: str | None, released: Iterable[str], identifiers: Sequence[str] = ()) -> list[Note]:

@@ -24,6 +24,7 @@ from scenarios.games.decoys import NearGroups, group_size
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.written_cells import ColumnForm, GroupLabels, WrittenCells, integer_cell
+from scenarios.tables.review.rows_of_people import drawn_rows
 from scenarios.tables.roles_file import declaration, shortened
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.toml_file import read_bytes
@@ -265,6 +266,8 @@ def open_tournament(
     may study, are neither originals nor decoys.
     """
     refuse(candidates <= originals, f"--candidates must exceed --originals ({originals}), got {candidates}")
+    reason = drawn_rows(dataset.records, "a tournament")
+    refuse(reason is not None, str(reason))
     needed, available = len(teams) * candidates, len(dataset.records)
     refuse(
         needed > available,

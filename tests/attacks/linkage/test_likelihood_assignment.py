@@ -131,6 +131,7 @@ def test_knowing_the_channel_is_no_worse_than_gowers_distance(measured, name):
 
 
 @pytest.mark.thorough_beyond(1)
+@pytest.mark.long_beyond(4)
 @pytest.mark.parametrize("name", sorted(INFORMATIVE, key=lambda name: name != "microaggregation"))
 def test_the_channel_is_used(game, name):
     """The truth is likelier by the channel than without it, in at least 11 of 12 plays.

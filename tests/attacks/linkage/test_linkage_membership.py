@@ -41,6 +41,7 @@ def area(attack, release, knowledge, member):
 
 
 @pytest.mark.thorough
+@pytest.mark.long_beyond(2)
 @pytest.mark.parametrize(
     "defense", [RetentionReplacement(retention=0.7), AdditiveNoise(scale=0.5), Mondrian(k=5), GlobalRecoding(levels=2)]
 )

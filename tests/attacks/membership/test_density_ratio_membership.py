@@ -27,7 +27,7 @@ def test_score_is_the_log_ratio_of_kernel_densities():
     assert scores == pytest.approx(np.log(expected))
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_the_fitted_kernel_beats_the_fixed_one(membership_game):
     # Plays of 120 members; standard error of an area over two about .03. Measured .97 and .88, 1.0 and .55. Over one
     # play, equal kernels would differ by .3 with a probability below 1e-6.

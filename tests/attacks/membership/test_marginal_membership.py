@@ -13,7 +13,7 @@ def area(defense, attack, game):
     return mean_measure(defense, attack, game, "membership_auc", plays=2)
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_it_beats_single_columns_where_pairs_are_measured(membership_game):
     # Two plays of 120 members; standard error of an area about .025. Measured .84 and .69.
     defense = PrivateMarginals(epsilon=1000)

@@ -212,6 +212,7 @@ CHECKS = [(method, *check) for method in (PiecewiseTable, HybridTable) for check
 
 
 @pytest.mark.thorough_beyond(12)
+@pytest.mark.long_beyond(len(list(checks(PiecewiseTable))))
 @pytest.mark.parametrize(
     "run", [run for *_, run in CHECKS], ids=[f"{cls.__name__} {title}" for cls, title, _ in CHECKS]
 )
@@ -220,6 +221,7 @@ def test_conformance(run):
 
 
 @pytest.mark.thorough
+@pytest.mark.long_for("HybridMechanism", "TwoPointMechanism")
 @pytest.mark.parametrize("numbers", NAMES)
 def test_an_audit_holds_and_catches_half_the_noise(numbers, monkeypatch):
     # A correct defense fails with probability at most 0.001; the seed is fixed.

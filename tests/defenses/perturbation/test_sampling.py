@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from defense_tools import apply, table
 from scipy import stats
 
-from defenses import (
-    StratifiedSampling,
-)
+from defenses import Microdata, StratifiedSampling
 from defenses.perturbation.sampling import Sampling
 
 
@@ -27,6 +26,31 @@ def test_sample_has_its_size_and_is_uniform():
     assert stats.chi2.sf(statistic, 9) > 1e-4
     assert len(apply(Sampling(rate=0.01), records).frame) == 1
     assert len(apply(Sampling(rate=1.0), records).frame) == 10
+
+
+@pytest.mark.parametrize("role", ["person", "group"])
+def test_whole_people_and_groups_are_sampled(role):
+    unit = np.random.default_rng(1).permutation(np.repeat(np.arange(30), np.arange(30) % 3 + 1)).astype(object)
+    unit[unit == 29] = None
+    frame = pd.DataFrame({"unit": unit, "x": np.arange(unit.size)})
+    records = Microdata(frame, identifiers=("unit",), quasi_identifiers=("x",), **{role: "unit"})
+    times = np.zeros(unit.size)
+    for seed in range(200):
+        release = apply(Sampling(rate=0.4), records, seed)
+        drawn = frame["unit"].iloc[release.origin]
+        # The three rows that name nobody are units of their own: 32 units, of which 13 are sampled.
+        assert drawn.nunique() + drawn.isna().sum() == 13
+        assert all(drawn.value_counts()[name] == (unit == name).sum() for name in drawn.dropna().unique())
+        times[release.origin] += 1
+    # 32 rates of 200 draws each: one is more than 4.5 deviations from 13/32 with a probability below .0003.
+    assert np.abs(times / 200 - 13 / 32).max() < 4.5 * np.sqrt(13 / 32 * 19 / 32 / 200)
+
+
+def test_people_of_one_row_each_are_drawn_as_rows_are():
+    frame = pd.DataFrame({"id": [f"p{row}" for row in range(20)], "x": range(20)})
+    alone = Microdata(frame, identifiers=("id",), quasi_identifiers=("x",))
+    named = Microdata(frame, identifiers=("id",), quasi_identifiers=("x",), person="id")
+    assert apply(Sampling(), alone).origin.tolist() == apply(Sampling(), named).origin.tolist()
 
 
 def test_every_stratum_gives_its_share():

@@ -154,8 +154,7 @@ def long_table(name):
 
 
 @pytest.mark.thorough_beyond(1)
-@pytest.mark.parametrize("options", ["", "a4paper,11pt", "12pt"])
-@pytest.mark.parametrize("name", LONG_TABLES)
+@pytest.mark.parametrize(("name", "options"), list(zip(LONG_TABLES, ["", "a4paper,11pt", "12pt"], strict=True)))
 def test_a_long_table_goes_on_on_the_next_page(name, options, tmp_path):
     text = long_table(name)
     said = typeset(text, tmp_path, options)

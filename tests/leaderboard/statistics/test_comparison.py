@@ -238,6 +238,7 @@ def test_a_broken_defense_is_caught_with_few_plays(plays):
 
 
 @pytest.mark.thorough
+@pytest.mark.long_beyond(1)
 @pytest.mark.parametrize("plays", [5, 8])
 def test_few_plays_raise_few_false_alarms(plays):
     # At a level of .05, more than 8 alarms in 60 pairs of runs have probability .004.

@@ -30,7 +30,7 @@ def board(rng, plays, mean, deviation, control):
     return results
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("plays", "mean", "deviation", "control"),
     [

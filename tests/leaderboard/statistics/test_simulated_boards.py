@@ -28,7 +28,7 @@ from leaderboard import (
 )
 from leaderboard.pages.latex import latex_board
 from leaderboard.statistics.gate import probability_by_guessing
-from leaderboard.statistics.pairs import own_design_effect
+from leaderboard.statistics.pairs import Success, own_design_effect
 from leaderboard.statistics.play_bounds import sure_upper
 from leaderboard.statistics.summary import summary_tables
 from metrics import Score
@@ -38,9 +38,9 @@ from scenarios.assessment.evaluation.evaluation_setting import MeasuredAttack
 BOUND, CHANCE, PEOPLE, PLAYS = 0.25, 0.5, 200, 10
 TRUE = 0.26
 """Advantage of every setting, just above the bound: whoever says that it is met is wrong."""
-QUICK, FULL = 4, 150
-MOST = {QUICK: 2, FULL: 16}
-"""Of 4 or 150 settings, more are wrong at level .05 with probability .0005 or .0014."""
+QUICK, FULL = 4, 60
+MOST = {QUICK: 2, FULL: 9}
+"""Of 4 or 60 settings, more are wrong at level .05 with probability .0005 or .0007."""
 KINDS = ("equal", "unequal", "rare", "heavy-tailed", "missing", "few trials", "control", "varying chance")
 FIRST_ONLY = ("unequal", "heavy-tailed")
 """Kinds of boards on which only the first setting varies."""
@@ -202,6 +202,40 @@ def test_guessing_in_plays_of_unequal_numbers_of_trials_is_rarely_taken_for_more
         success = pair.success("values")
         alarms += success is not None and probability_by_guessing(success) <= 0.05
     assert alarms <= 45
+
+
+@pytest.mark.thorough_beyond(1)
+@pytest.mark.parametrize("control", [False, True])
+@pytest.mark.parametrize("kind", ["wide", "all or nothing"])
+def test_guessing_whose_plays_vary_heavily_is_rarely_taken_for_more(kind, control):
+    # At level .05 more than 45 of 500 have probability 1e-4. Pooled trials alone are taken for more in 32 to 117.
+    rng = np.random.default_rng(58)
+    alarms = 0
+    for _ in range(500):
+        rates = rng.uniform(0, 1, 7) if kind == "wide" else rng.integers(0, 2, 7).astype(float)
+        chance = rng.binomial(28, CHANCE) / 28 if control else CHANCE
+        success = Success("values", tuple(rng.binomial(4, rates) / 4), 4, chance, 4 if control else None)
+        alarms += probability_by_guessing(success) <= 0.05
+    assert alarms <= 45
+
+
+@pytest.mark.parametrize("true", [0.5, 0.8])
+@pytest.mark.parametrize("plays", [1, 4])
+def test_a_setting_within_the_bound_is_rarely_dropped_though_its_rate_is_near_one(true, plays):
+    # Lower bounds of level .95: of 200 settings, more than 21 are dropped with probability below .001. The upper
+    # half-width as the lower one drops 44 and 51 with one play.
+    rng = np.random.default_rng(59)
+    dropped = 0
+    for _ in range(200):
+        rates = rng.binomial(30, 0.5 + true / 2, plays) / 30
+        common = {"scenario": "bank", "defense": "D", "attack": "A"}
+        results = [
+            Result(key=f"{play}", play=play, scores={"membership": Score("membership", float(rate), 0.5, 30)}, **common)
+            for play, rate in enumerate(rates)
+        ]
+        [setting] = exposures(results)
+        dropped += clearly_over(setting, true)
+    assert dropped <= 21
 
 
 def test_a_mean_over_plays_of_unequal_numbers_of_trials_varies_by_their_harmonic_mean():

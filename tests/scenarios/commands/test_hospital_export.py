@@ -4,6 +4,7 @@ import csv
 
 import numpy as np
 import pytest
+from finished_tools import few_attacks
 from run_tools import invoke
 
 ROWS = 4000
@@ -60,7 +61,8 @@ SYNTHETIC = ("-p", "epsilon=2")
 
 @pytest.mark.thorough
 def test_an_export_becomes_a_grouping_and_a_synthetic_release_with_reports_to_sign(tmp_path, monkeypatch):
-    """Six commands: describe, split, and defend and report for each release."""
+    """Six commands: describe, split, and defend and report for each release, on one attack of each kind."""
+    few_attacks(monkeypatch)
     monkeypatch.chdir(tmp_path)
     write_export(tmp_path / "export.csv")
     described = call("describe", "export.csv", "--na", "N/A", "--na", "-", "-o", "roles.toml")

@@ -132,6 +132,7 @@ def test_outputs_are_not_overwritten_unless_told(folder):
 
 
 @pytest.mark.thorough
+@pytest.mark.long_beyond(2)
 @pytest.mark.parametrize("method", ["Identity", "Mondrian", "AdditiveNoise", "Pseudonymization"])
 def test_a_release_is_written_as_its_name_says(folder, method):
     def written(name):

@@ -73,6 +73,7 @@ def page(folder):
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("quick")
 def test_a_release_of_everything_is_above_every_threshold(folder):
     released("Identity")
     done = report("--control", "others.csv", "--threshold", "0.33")
@@ -388,6 +389,7 @@ def test_attacks_by_the_same_classes_are_one_row(whole_report):
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("quick")
 def test_the_same_files_give_the_same_report(folder):
     released("Mondrian", "-p", "k=8")
     report("--control", "others.csv")

@@ -84,6 +84,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.thorough_beyond(1)
+@pytest.mark.long_for("a fraction", "an infinity", "an unknown sensitive value", "an impossible date")
 @pytest.mark.parametrize("wrong", WRONG)
 def test_no_command_prints_a_value_that_it_refuses(folder, wrong):
     bad = folder.copy()

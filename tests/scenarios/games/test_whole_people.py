@@ -1,16 +1,19 @@
 """Games of tables draw people with all their rows, and count people."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
+import tomli_w
 
-from attacks import NearestNeighbour
+import scenarios
+from attacks import NearestNeighbour, NotApplicable
 from attacks.base import Decisions, RankedAnswers
 from defenses import Identity, Microdata, Mondrian
 from scenarios import (
     AttributeInference,
     CandidateFile,
-    Intersection,
     Linkability,
     MemberQuestion,
     Membership,
@@ -20,6 +23,8 @@ from scenarios import (
     play,
 )
 from scenarios.games.table_game import table_worth
+from scenarios.running.plan import read_plans
+from scenarios.tables import load_table
 
 
 @pytest.fixture
@@ -67,8 +72,36 @@ def test_the_sizes_count_people(visits):
         Membership(records=visits, members=50)
     with pytest.raises(ValueError, match="candidates: 100 are needed, but the table has 90 people"):
         CandidateFile(records=visits, originals=50, candidates=100)
-    with pytest.raises(ValueError, match="'id' have several rows, and this game draws rows"):
-        Intersection(records=visits, originals=20, overlap=10, strangers=10)
+
+
+ROWS = {
+    "Intersection": {"originals": 20, "overlap": 10, "strangers": 10},
+    "Join": {"patients": 20, "register": 40},
+    "PkAnonymity": {"column": "ill"},
+    "Reports": {"column": "ill", "persons": 20},
+    "Training": {"members": 20},
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_game_that_draws_rows_is_refused_where_people_have_several(visits, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    visits.frame.to_csv("visits.csv", index=False)
+    roles = {"person": "id", "identifiers": ["id"], "quasi_identifiers": ["age", "day"], "sensitive": ["ill"]}
+    roles["columns"] = {"ill": {"type": "category", "categories": ["0", "1", "2"]}}
+    Path("roles.toml").write_text(tomli_w.dumps(roles))
+    game = {"use": name, **ROWS[name]}
+    scenario = {"scenario": {"name": "rows", "game": game, "plays": 1}, "defense": [{"use": "Identity"}]}
+    Path("rows.toml").write_text(tomli_w.dumps({**scenario, "attack": [{"use": "NearestNeighbour"}]}))
+    said = f"people of column 'id' have several rows, and {name} draws rows, not people; make one row"
+    with pytest.raises(ValueError, match=said):
+        read_plans("rows.toml", dataset=load_table("visits.csv", "roles.toml"))
+    one_row = visits.take(np.unique(visits.frame["id"], return_index=True)[1])
+    made = getattr(scenarios, name)
+    assert made(records=one_row, **ROWS[name]).rows_of_people() is None
+    rows = made(records=visits, **ROWS[name])
+    with pytest.raises(NotApplicable, match=said):
+        play(Identity(), NearestNeighbour(), rows, np.random.default_rng(1))
 
 
 @pytest.mark.thorough
@@ -117,3 +150,24 @@ def test_k_counts_people(visits):
     classes = release.frame.groupby(["age", "day"], observed=True, dropna=False).ngroup().to_numpy()
     expected = pd.DataFrame({"class": classes, "who": people}).groupby("class")["who"].nunique().min()
     assert table_worth(drawn.utility, drawn.records, release)["k"] == expected < 3
+
+
+@pytest.mark.parametrize("name", ["random", "membership", "shared", "links"])
+def test_a_household_is_in_one_group_with_all_people(visits, name):
+    homes = visits.frame["id"] // 2
+    frame = visits.frame.assign(home=homes)
+    declared = {"identifiers": ("id", "home"), "person": "id", "group": "home"}
+    records = Microdata(frame, quasi_identifiers=("age", "day"), sensitive=("ill",), **declared)
+    game, sizes = GAMES[name]
+    halves = {key: value // 2 if isinstance(value, int) else value for key, value in sizes.items()}
+    drawn = game(records=records, **halves).draw(np.random.default_rng(2))
+    groups = [set(part.frame["home"]) for part in (drawn.records, drawn.others, drawn.auxiliary)]
+    assert [len(group) for group in groups] == [10, 10, 10]
+    assert len(set.union(*groups)) == 30
+    for part in (drawn.records, drawn.others, drawn.auxiliary):
+        counts = part.frame["home"].value_counts()
+        assert counts.equals(homes.value_counts()[counts.index].rename(counts.name))
+    # People are still who is counted: two a household.
+    assert drawn.whose.max() + 1 == 40
+    with pytest.raises(ValueError, match="needed, but the table has 45 groups"):
+        Membership(records=records, members=23)

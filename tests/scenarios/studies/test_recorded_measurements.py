@@ -205,6 +205,7 @@ SMALL = [
 
 
 @pytest.mark.thorough
+@pytest.mark.long_beyond(2)
 @pytest.mark.usefixtures("tables_are_read_once", "thousand_people")
 @pytest.mark.parametrize("experiment", SMALL, ids=lambda experiment: type(experiment).__name__)
 def test_stored_values_give_the_same_report(experiment, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import json
 import stat
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -94,6 +95,15 @@ class TestOpening:
     def test_settings_that_do_not_fit_are_refused(self, tmp_path, changes, said):
         with pytest.raises(ValueError, match=said):
             opened(tmp_path / "cup", dataset=load("bank"), **changes)
+        assert not any(tmp_path.iterdir())
+
+    def test_a_table_of_people_with_several_rows_is_refused(self, tmp_path):
+        bank = load("bank")
+        frame = bank.records.frame.assign(id=np.arange(len(bank.records)) // 2)
+        records = replace(bank.records, frame=frame, identifiers=("id",), person="id")
+        said = "people of column 'id' have several rows, and a tournament draws rows, not people; make one row"
+        with pytest.raises(ValueError, match=said):
+            opened(tmp_path / "cup", dataset=replace(bank, records=records))
         assert not any(tmp_path.iterdir())
 
     def test_a_folder_with_something_in_it_is_left_alone(self, tmp_path):

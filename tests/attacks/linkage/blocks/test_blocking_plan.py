@@ -38,6 +38,7 @@ def test_passes_propose_as_many_candidates_as_planned_and_as_often_the_right_one
 
 
 @pytest.mark.thorough
+@pytest.mark.long_for("suppressed cells and noise")
 def test_a_smaller_budget_finds_less(planned):
     learned, plan, _ = planned
     columns = [search_column(model) for model in learned.models]

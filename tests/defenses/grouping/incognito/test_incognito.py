@@ -282,9 +282,16 @@ def test_optimum_of_bank_customers_is_proven() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("name", "seed"), [("bank", 0), ("adult", 1)])
 @pytest.mark.parametrize(
-    "demand", [{}, {"l": 2}, {"l": 1.2, "diversity": "entropy"}, {"t": 0.2}, {"alpha": 0.95}], ids=str
+    ("name", "seed", "demand"),
+    [
+        ("bank", 0, {}),
+        ("adult", 1, {"l": 2}),
+        ("bank", 0, {"l": 1.2, "diversity": "entropy"}),
+        ("adult", 1, {"t": 0.2}),
+        ("bank", 0, {"alpha": 0.95}),
+    ],
+    ids=str,
 )
 def test_a_larger_limit_on_suppression_never_ends_with_a_larger_loss(
     name: str, seed: int, demand: dict[str, object]

@@ -107,7 +107,7 @@ def test_whole_choices_rarely_confirm_a_setting_beyond_the_bound():
     assert confirming(chosen) <= ALLOWED
 
 
-@pytest.mark.thorough
+@pytest.mark.long
 def test_the_best_of_many_is_rarely_confirmed_beyond_the_bound():
     assert confirming(choices(BOUND + ABOVE, 0.0, BEST_OF_ALL)) <= ALLOWED
 

@@ -12,7 +12,7 @@ BOUND = 0.1
 
 
 def setting(name, utility, advantage, upper):
-    worst = WorstAttack("membership", "Homer", {}, advantage, upper, 1)
+    worst = WorstAttack("membership", "Homer", {}, advantage, upper, 1, lower=2 * advantage - upper)
     return Exposure("mine", "", name, {}, "", Estimate(utility, 0, 1, 5), {}, worst, 0, 0.0, 0.0)
 
 

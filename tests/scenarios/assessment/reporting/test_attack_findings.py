@@ -69,6 +69,7 @@ def statuses(advantages, shared, tables=400, seed=0):
 
 
 @pytest.mark.thorough
+@pytest.mark.long_beyond(2)
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize(
     "advantages", [[THRESHOLD + 1e-9, *[0.0] * (ATTACKS - 1)], [THRESHOLD + 1e-9] * ATTACKS], ids=["one", "all"]

@@ -95,7 +95,7 @@ KEPT = [
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("demand", "holds", "words"), KEPT, ids=[one[2] or "k" for one in KEPT])
-@pytest.mark.parametrize(("strict", "rows"), [(True, 100), (False, 100), (False, 137), (False, 450), (False, 900)])
+@pytest.mark.parametrize(("strict", "rows"), [(True, 100), (False, 137), (False, 900)])
 def test_blocks_of_mondrian_keep_every_printed_number(table, tmp_path, strict, rows, demand, holds, words):
     defense = Mondrian(k=4, strict=strict, **demand)
     frame, guaranteed, _ = released(defense, table, tmp_path / "out.csv", rows=rows)

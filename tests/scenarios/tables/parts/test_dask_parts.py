@@ -73,6 +73,7 @@ def parts_read(monkeypatch):
 
 
 @pytest.mark.thorough
+@pytest.mark.long_for("RetentionReplacement", "Sampling")
 @pytest.mark.parametrize(
     "defense",
     [*DEFENSES, *(pytest.param(words, marks=pytest.mark.long) for words in MORE)],

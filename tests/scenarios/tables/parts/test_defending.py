@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from large_tools import IN_PARTS, ROLES, people
-from run_tools import COMMAND, environment, fork_or_start
+from run_tools import COMMAND, environment, fork_or_start, invoke
 
 import defenses
 from defenses.base.blocks import CountedCells, ReleasePlan
@@ -416,3 +416,24 @@ def test_a_reader_of_standard_output_may_leave_early(folder):
     assert process.returncode == 0
     assert b"rror" not in error
     assert not list((folder / "temporary").iterdir())
+
+
+@pytest.mark.parametrize("given", [[], ["--memory", "600MB", "--blocks", "100"]], ids=["in memory", "in parts"])
+def test_k_is_said_by_both_conventions_of_a_suppressed_cell(tmp_path, monkeypatch, given):
+    monkeypatch.chdir(tmp_path)
+    rng, shares = np.random.default_rng(1), [0.6, 0.3, 0.1]
+    age, sex = (rng.choice(values, 300, p=shares) for values in (["20", "30", "40"], ["f", "m", "x"]))
+    table = pd.DataFrame({"age": age, "sex": sex})
+    table.to_csv("people.csv", index=False)
+    Path("roles.toml").write_text('quasi_identifiers = ["age", "sex"]\ncolumns.age.type = "category"\n')
+    files = ["people.csv", "--roles", "roles.toml", "-o", "released.csv", "--seed", "1"]
+    done = invoke("defend", "CellSuppression", "-p", "k=9", *files, *given)
+    assert done.exit_code == 0, done.output
+    cells = pd.read_csv("released.csv", dtype=str).to_numpy()
+    kept = cells[(cells != "*").any(axis=1)]
+    alike = [(cells == row).all(axis=1).sum() for row in kept]
+    agreeing = [((cells == row) | (cells == "*") | (row == "*")).all(axis=1).sum() for row in cells]
+    assert min(alike) < min(agreeing)
+    said = f"the smallest has {min(alike)} rows. If * may be any value, {min(agreeing)} rows or more agree with each"
+    assert f"in classes, * counts as a value of its own, and {said}" in done.stderr
+    assert "* counts as a value" not in invoke("defend", "Mondrian", *files, "--force").stderr

@@ -80,8 +80,9 @@ def assert_equal(report, expected):
 
 
 @pytest.mark.thorough_beyond(1)
-@pytest.mark.parametrize("form", ["csv", "parquet", "parts"])
-@pytest.mark.parametrize(("rows", "seed"), [(1, 0), (2, 1), (60, 2), (3000, 3)])
+@pytest.mark.parametrize(
+    ("rows", "seed", "form"), [(1, 0, "csv"), (2, 1, "parquet"), (60, 2, "parts"), (3000, 3, "csv"), (3000, 3, "parts")]
+)
 def test_the_report_is_that_of_the_table_in_memory(tmp_path, form, rows, seed, monkeypatch):
     monkeypatch.setattr("scenarios.tables.parts.released._PAIRS", 50)
     roles = tmp_path / "roles.toml"

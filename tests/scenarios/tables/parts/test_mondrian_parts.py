@@ -230,8 +230,8 @@ def in_memory(defense, table, roles, output):
     return release
 
 
-@pytest.mark.thorough_beyond(2)
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.thorough_beyond(1)
+@pytest.mark.parametrize("suffix", ["csv", pytest.param("parquet", marks=pytest.mark.long)])
 @pytest.mark.parametrize(("options", "missing"), LARGE, ids=str)
 def test_nearly_distinct_numbers_give_the_bytes_of_the_release_in_memory(
     stored, all_distinct, tmp_path, options, missing, suffix

@@ -7,15 +7,15 @@ import pytest
 from large_tools import IN_PARTS, ROLES, PartByPart, people, write_parts
 from run_tools import invoke
 
-CUTS = [0, 1, 64, 129, 129]
-"""Parts of 0, 1, 63 and 65 rows, and a longer one, beside blocks of 64."""
+CUTS = [0, 63, 130]
+"""Parts of 0, 63 and 67 rows, and a longer one, beside blocks of 64."""
 
 
 @pytest.fixture
 def tables(tmp_path, monkeypatch):
     monkeypatch.setattr("defenses.base.blocks.BLOCK", 64)
     monkeypatch.setattr("scenarios.tables.parts.files.shuffled_output.BUCKET", 100)
-    write_parts(people(400), tmp_path / "people", CUTS)
+    write_parts(people(250), tmp_path / "people", CUTS)
     (tmp_path / "roles.toml").write_text(ROLES)
     return tmp_path
 

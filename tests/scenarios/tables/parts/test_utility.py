@@ -130,3 +130,41 @@ def test_a_command_that_reads_in_parts_leaves_no_complaints_at_its_end(tables):
     command = [sys.executable, "-m", "tokumei", "risk", str(tables / "people.csv"), "--memory", "1GB"]
     ended = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "leaked" not in ended.stderr + ended.stdout
+
+
+def test_a_column_that_is_lacking_counts_as_suppressed_and_a_second_figure_leaves_it_out(tables):
+    people(900, 1).drop(columns=["name", "wage"]).to_csv(tables / "fewer.csv", index=False)
+    people(900, 1).drop(columns="name").assign(wage="*").to_csv(tables / "stars.csv", index=False)
+    files = [tables / "people.csv", "--roles", tables / "roles.toml"]
+    fewer, said = utility(files[0], tables / "fewer.csv", *files[1:])
+    stars, _ = utility(files[0], tables / "stars.csv", *files[1:])
+    assert "note: lacks wage, which counts as suppressed" in said
+    assert fewer.pop("utility_of_released_columns") == 1.0
+    assert "utility_of_released_columns" not in stars
+    for name, figure in stars.items():
+        # A column of stars has no ranks, and one that is lacking has no pairs.
+        assert name == "rank_correlations" or fewer[name] == figure, name
+    assert fewer["utility"] < 1
+
+
+def test_a_sensitive_column_that_is_lacking_is_predicted_from_nothing(tables):
+    people(900, 1).drop(columns=["name", "illness"]).to_csv(tables / "fewer.csv", index=False)
+    files = [tables / "people.csv", tables / "fewer.csv", "--roles", tables / "roles.toml"]
+    figures, _ = utility(*files, "--held-out", tables / "others.csv")
+    assert figures["utility_of_released_columns"] == 1.0
+    assert figures["utility"] < 1
+
+
+def test_a_declared_weight_gives_weighted_marginals(tables):
+    table = people(900, 1).drop(columns="name").assign(size=np.random.default_rng(1).choice([1.5, 4.0, 9.0], 900))
+    table.to_csv(tables / "survey.csv", index=False)
+    table.sample(frac=0.5, random_state=1).to_csv(tables / "half.csv", index=False)
+    table.drop(columns="size").to_csv(tables / "unweighted.csv", index=False)
+    roles = ROLES.replace('identifiers = ["name"]\n', 'weight = "size"\n').replace(', "size"]', "]")
+    (tables / "weights.toml").write_text(roles)
+    files = [tables / "survey.csv", "--roles", tables / "weights.toml"]
+    own, _ = utility(files[0], files[0], *files[1:])
+    half, _ = utility(files[0], tables / "half.csv", *files[1:])
+    assert own["weighted_marginals"] == 1.0
+    assert 0 < half["weighted_marginals"] < 1
+    assert utility(files[0], tables / "unweighted.csv", *files[1:])[0]["weighted_marginals"] is None

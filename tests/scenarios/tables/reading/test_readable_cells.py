@@ -158,6 +158,7 @@ def gaps(folder):
 
 
 @pytest.mark.thorough
+@pytest.mark.long_for("word-NA-parts", "mixed--parts")
 @PARTS
 @pytest.mark.parametrize(("name", "text"), [("empty", ""), ("word", "NA"), ("mixed", "")])
 def test_the_text_of_suppressed_cells_can_be_told(gaps, options, name, text):
