@@ -22,7 +22,8 @@ from scenarios.commands.common import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from scenarios.tables import Comparison, Dataset
+    from scenarios.tables import Dataset
+    from scenarios.tables.parts.utility import Comparison
 
 EPILOG = """\b
 Examples:
@@ -58,9 +59,8 @@ def utility(
     """Measure the utility of RELEASED compared with ORIGINAL: 1 for an identical table, 0 for a table of constants.
 
     Of large tables, classifiers and the noise of associations are measured on drawn rows, and a note says so. Tables in
-    memory also have the rank correlations of pairs of numbers before and after. A column that RELEASED lacks counts as
-    suppressed, and a second figure leaves it out. If the roles declare a weight, weighted_marginals are those of the
-    population.
+    memory also have rank correlations and, if the roles declare a weight, weighted marginals. A column that RELEASED
+    lacks counts as suppressed, and a second figure leaves it out.
     """
     import json
 
@@ -104,15 +104,9 @@ def utility(
         said = table_notes(reviewed.dataset, table=reviewed)
         echo_notes([*both.notes, *said, *doubts, *drawn, *unmeasured])
     value, components = headline_utility(scores)
-    result: dict[str, Any] = {
-        "utility": value,
-        **further,
-        **components,
-        "normalized_certainty_penalty": loss,
-        "rows": both.released.rows,
-    }
-    if words := association_words(components["associations"], len(domains)):
-        echo(f"note: {words}", err=True)
+    result: dict[str, Any] = {"utility": value, **further, **components, "normalized_certainty_penalty": loss}
+    result["rows"] = both.released.rows
+    echo_each("note", filter(None, [association_words(components["associations"], len(both.domains))]))
     echo_each("warning", correlation_warnings(pairs or ()))
     if form == "json":
         result["rank_correlations"] = pairs and [
