@@ -17,8 +17,8 @@ from defenses.base import blocks as sizes
 from defenses.base.blocks import (
     PSEUDONYM,
     Block,
-    BlockColumn,
     CellList,
+    CountedCells,
     RecordsInBlocks,
     ReleasePlan,
     block_generator,
@@ -304,15 +304,15 @@ class RecordsInMemory(RecordsInBlocks):
             self._numbers[name] = plain_numbers(self.counted.frame[name])
         return self._numbers[name]
 
-    def column(self, name: str) -> BlockColumn:
+    def column(self, name: str) -> CountedCells:
         """Distinct values of a column as they are stored, with the number of records of each."""
         coded = self.coded(name)
         if not coded.codes.size:
-            return BlockColumn(pd.Series(coded.values, name=name), coded.counts)
+            return CountedCells(pd.Series(coded.values, name=name), coded.counts)
         # A code without records takes the value of the first record.
         first = np.zeros(coded.size, dtype=np.intp)
         first[coded.codes[::-1]] = np.arange(coded.codes.size)[::-1]
-        return BlockColumn(self.counted.frame[name].iloc[first].reset_index(drop=True), coded.counts)
+        return CountedCells(self.counted.frame[name].iloc[first].reset_index(drop=True), coded.counts)
 
     def blocks(self, names: Sequence[str] = ()) -> Iterator[Block]:
         """Blocks of `BLOCK` records; columns are looked up when they are asked for."""

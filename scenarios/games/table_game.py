@@ -19,7 +19,7 @@ from scenarios.games.game import KNOWS, Game, Publisher
 from scenarios.games.people import Drawn, People
 from scenarios.games.questions.question import Question
 from scenarios.tables.review.households import Units
-from scenarios.tables.review.rows_of_people import PeopleInClasses, RowsOfPeople, each_a_person, person_numbers
+from scenarios.tables.review.rows_of_people import ClassMembers, RowsOfPeople, each_a_person, person_numbers
 
 # Utility of a released table, and its measured k and l.
 
@@ -48,7 +48,7 @@ def table_worth(utility: TableUtility, roles: Microdata, release: MicrodataRelea
         if RowsOfPeople.of(roles) is not None:
             classes = equivalence_classes(release.frame, roles.quasi_identifiers)
             people = each_a_person(np.append(person_numbers(roles), -1)[release.origin])
-            measured["k"] = PeopleInClasses.of(classes, people, 0).smallest
+            measured["k"] = int(ClassMembers.of(classes, people).sizes.min())
         if roles.sensitive:
             measured["l"] = min(l_diversity(release.frame, roles.quasi_identifiers, name) for name in roles.sensitive)
     return {**utility.score(release.analyst_table), **measured}
