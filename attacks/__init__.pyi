@@ -44,16 +44,16 @@ from .membership.shadow_models import ShadowModels as ShadowModels
 from .membership.synthesis_likelihood_ratio import SynthesisLikelihoodRatio as SynthesisLikelihoodRatio
 
 # attributes
-from .attributes.bayes_inference import BayesInference as BayesInference
-from .attributes.classifier_inference import ClassifierInference as ClassifierInference
-from .attributes.columnwise_reconstruction import ColumnwiseReconstruction as ColumnwiseReconstruction
-from .attributes.composition_attack import CompositionAttack as CompositionAttack
-from .attributes.definetti import DeFinetti as DeFinetti
-from .attributes.downcoding import Downcoding as Downcoding
-from .attributes.factor_graph_reconstruction import FactorGraphReconstruction as FactorGraphReconstruction
+from .attributes.learned_inference import BayesInference as BayesInference
+from .attributes.learned_inference import ClassifierInference as ClassifierInference
+from .attributes.reconstruction_of_columns import ColumnwiseReconstruction as ColumnwiseReconstruction
+from .attributes.majority_in_class import CompositionAttack as CompositionAttack
+from .attributes.learned_inference import DeFinetti as DeFinetti
+from .attributes.minimal_generalization import Downcoding as Downcoding
+from .attributes.reconstruction_of_columns import FactorGraphReconstruction as FactorGraphReconstruction
 from .attributes.majority_in_class import Homogeneity as Homogeneity
 from .attributes.majority_in_class import MajorityInClass as MajorityInClass
-from .attributes.minimality import Minimality as Minimality
+from .attributes.minimal_generalization import Minimality as Minimality
 from .attributes.majority_in_class import NearestRowInference as NearestRowInference
 from .attributes.majority_in_class import Skewness as Skewness
 
@@ -63,22 +63,22 @@ from .criteria.singling_out import MultivariateSinglingOut as MultivariateSingli
 from .criteria.singling_out import UnivariateSinglingOut as UnivariateSinglingOut
 
 # statistics
-from .statistics.differencing import Averaging as Averaging
-from .statistics.differencing import Differencing as Differencing
+from .statistics.disclosure_by_queries import Averaging as Averaging
+from .statistics.disclosure_by_queries import Differencing as Differencing
 from .statistics.distinguishing import Distinguishing as Distinguishing
-from .statistics.homer_by_queries import HomerByQueries as HomerByQueries
-from .statistics.reconstruction import Reconstruction as Reconstruction
+from .statistics.disclosure_by_queries import HomerByQueries as HomerByQueries
+from .statistics.disclosure_by_queries import Reconstruction as Reconstruction
 
 # reports
-from .reports.reported_value import LongitudinalAveraging as LongitudinalAveraging
-from .reports.pool_inference import PoolInference as PoolInference
-from .reports.reported_value import ValueGuess as ValueGuess
+from .reports.inference_from_reports import LongitudinalAveraging as LongitudinalAveraging
+from .reports.inference_from_reports import PoolInference as PoolInference
+from .reports.inference_from_reports import ValueGuess as ValueGuess
 
 # training
 from .training.gradient_inversion import GradientInversion as GradientInversion
 from .training.update_membership import UpdateMembership as UpdateMembership
 
 # pram
-from .pram.best_posterior import BestPosterior as BestPosterior
-from .pram.best_posterior import LeakagePosterior as LeakagePosterior
-from .pram.matrix_histogram import histogram_from_matrix as histogram_from_matrix
+from .pram.posteriors import BestPosterior as BestPosterior
+from .pram.posteriors import LeakagePosterior as LeakagePosterior
+from .pram.posteriors import histogram_from_matrix as histogram_from_matrix

@@ -1,5 +1,5 @@
 # base
-from .base.blockwise_defense import BlockwiseDefense as BlockwiseDefense
+from .base.defense import BlockwiseDefense as BlockwiseDefense
 from .base.channel import Channel as Channel
 from .base.channel_parts import ChannelPart as ChannelPart
 from .base.defense import Defense as Defense
@@ -32,8 +32,8 @@ from .recoding.number_coding import TopBottomCoding as TopBottomCoding
 from .grouping.anatomy import Anatomy as Anatomy
 from .grouping.incognito.incognito import FullDomainRelease as FullDomainRelease
 from .grouping.incognito.incognito import Incognito as Incognito
-from .grouping.microaggregation.gower_microaggregation import GowerMicroaggregation as GowerMicroaggregation
-from .grouping.microaggregation.kmeans_microaggregation import KMeansMicroaggregation as KMeansMicroaggregation
+from .grouping.microaggregation.microaggregation import GowerMicroaggregation as GowerMicroaggregation
+from .grouping.microaggregation.microaggregation import KMeansMicroaggregation as KMeansMicroaggregation
 from .grouping.microaggregation.microaggregation import Microaggregation as Microaggregation
 from .grouping.microaggregation.univariate_microaggregation import (
     UnivariateMicroaggregation as UnivariateMicroaggregation,
@@ -64,14 +64,14 @@ from .pram.retention_replacement import RetentionReplacement as RetentionReplace
 from .synthetic.adaptive_iterative_mechanism import (
     AdaptiveIterativeMechanism as AdaptiveIterativeMechanism,
 )
-from .synthetic.classification_trees import ClassificationTrees as ClassificationTrees
-from .synthetic.forest_synthesis import ForestSynthesis as ForestSynthesis
-from .synthetic.gaussian_copula import GaussianCopula as GaussianCopula
-from .synthetic.independent_marginals import IndependentMarginals as IndependentMarginals
-from .synthetic.maximum_spanning_tree import MaximumSpanningTree as MaximumSpanningTree
-from .synthetic.neighbour_interpolation import NeighbourInterpolation as NeighbourInterpolation
+from .synthetic.tree_synthesis import ClassificationTrees as ClassificationTrees
+from .synthetic.tree_synthesis import ForestSynthesis as ForestSynthesis
+from .synthetic.simple_synthesis import GaussianCopula as GaussianCopula
+from .synthetic.simple_synthesis import IndependentMarginals as IndependentMarginals
+from .synthetic.spanning_trees import MaximumSpanningTree as MaximumSpanningTree
+from .synthetic.simple_synthesis import NeighbourInterpolation as NeighbourInterpolation
 from .synthetic.priv_bayes import PrivBayes as PrivBayes
-from .synthetic.private_marginals import PrivateMarginals as PrivateMarginals
+from .synthetic.spanning_trees import PrivateMarginals as PrivateMarginals
 from .synthetic.refined_bins import RefinedBins as RefinedBins
 
 # curators

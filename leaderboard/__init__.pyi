@@ -59,9 +59,9 @@ from .pages.page import render_page as render_page
 from .statistics.guarantee_table import guarantees_to_markdown as guarantees_to_markdown
 from .statistics.guarantee_table import guarantees_to_terminal as guarantees_to_terminal
 from .statistics.guarantee_table import guarantee_tables as guarantee_tables
-from .pages.baseline_tables import skip_tables as skip_tables
-from .pages.baseline_tables import skips_to_markdown as skips_to_markdown
-from .pages.baseline_tables import skips_to_terminal as skips_to_terminal
+from .pages.comparison_tables import skip_tables as skip_tables
+from .pages.comparison_tables import skips_to_markdown as skips_to_markdown
+from .pages.comparison_tables import skips_to_terminal as skips_to_terminal
 
 # Comparison of two boards, gates and history
 from .statistics.comparison import Change as Change
@@ -69,13 +69,13 @@ from .statistics.comparison import Tolerance as Tolerance
 from .statistics.comparison import compare as compare
 from .statistics.comparison import pace as pace
 from .statistics.comparison import plays_needed as plays_needed
-from .pages.change_tables import change_checks as change_checks
-from .pages.change_tables import change_sections as change_sections
-from .pages.change_tables import changes_to_csv as changes_to_csv
-from .pages.change_tables import changes_to_json as changes_to_json
-from .pages.change_tables import changes_to_latex as changes_to_latex
-from .pages.change_tables import changes_to_markdown as changes_to_markdown
-from .pages.change_tables import changes_to_terminal as changes_to_terminal
+from .pages.comparison_tables import change_checks as change_checks
+from .pages.comparison_tables import change_sections as change_sections
+from .pages.comparison_tables import changes_to_csv as changes_to_csv
+from .pages.comparison_tables import changes_to_json as changes_to_json
+from .pages.comparison_tables import changes_to_latex as changes_to_latex
+from .pages.comparison_tables import changes_to_markdown as changes_to_markdown
+from .pages.comparison_tables import changes_to_terminal as changes_to_terminal
 from .statistics.gate import GateBounds as GateBounds
 from .statistics.gate import GateCheck as GateCheck
 from .statistics.gate import gate_checks as gate_checks
@@ -91,12 +91,12 @@ from .results.runs import history_report as history_report
 from .statistics.baseline import BaselineDifference as BaselineDifference
 from .statistics.baseline import compare_with_baseline as compare_with_baseline
 from .statistics.baseline import plays_to_judge as plays_to_judge
-from .pages.baseline_tables import BASELINE_COLUMNS as BASELINE_COLUMNS
-from .pages.baseline_tables import DEFENSE_COLUMNS as DEFENSE_COLUMNS
-from .pages.baseline_tables import baseline_columns as baseline_columns
-from .pages.baseline_tables import baseline_sections as baseline_sections
-from .pages.baseline_tables import baseline_to_csv as baseline_to_csv
-from .pages.baseline_tables import baseline_to_json as baseline_to_json
+from .pages.comparison_tables import BASELINE_COLUMNS as BASELINE_COLUMNS
+from .pages.comparison_tables import DEFENSE_COLUMNS as DEFENSE_COLUMNS
+from .pages.comparison_tables import baseline_columns as baseline_columns
+from .pages.comparison_tables import baseline_sections as baseline_sections
+from .pages.comparison_tables import baseline_to_csv as baseline_to_csv
+from .pages.comparison_tables import baseline_to_json as baseline_to_json
 
 # Downtime by failures
 from .statistics.downtime import Incident as Incident

@@ -38,16 +38,16 @@ from .suda import minimal_sample_uniques as minimal_sample_uniques
 from .suda import suda_scores as suda_scores
 
 # Information loss and utility
-from .information_loss import average_class_size as average_class_size
-from .information_loss import discernibility as discernibility
-from .information_loss import generalization_loss as generalization_loss
-from .information_loss import normalized_certainty_penalty as normalized_certainty_penalty
+from .generalization import average_class_size as average_class_size
+from .generalization import discernibility as discernibility
+from .generalization import generalization_loss as generalization_loss
+from .generalization import normalized_certainty_penalty as normalized_certainty_penalty
 from .generalization import generalization_precision as generalization_precision
 from .generalization import non_uniform_entropy as non_uniform_entropy
 from .fidelity import association_fidelity as association_fidelity
 from .fidelity import marginal_fidelity as marginal_fidelity
 from .fidelity import query_fidelity as query_fidelity
-from .propensity import propensity_mean_squared_error as propensity_mean_squared_error
+from .fidelity import propensity_mean_squared_error as propensity_mean_squared_error
 from .fidelity import query_error as query_error
 from .table_utility import TableUtility as TableUtility
 

@@ -42,10 +42,11 @@ class SizeCounts:
         return cls(sizes, counts)
 
     @classmethod
-    def of_counter(cls, classes: Mapping[int, int]) -> Self:
-        """Take the number of classes of each size."""
-        ordered = np.array(sorted(classes.items()), dtype=np.int64)
-        return cls(ordered[:, 0], ordered[:, 1])
+    def joined(cls, parts: Sequence[SizeCounts]) -> Self:
+        """Count the classes of several parts together."""
+        sizes, place = np.unique(np.concatenate([part.sizes for part in parts]), return_inverse=True)
+        counts = np.bincount(place, np.concatenate([part.counts for part in parts]))
+        return cls(sizes, counts.astype(np.int64))
 
     @property
     def rows(self) -> int:

@@ -129,8 +129,7 @@ def l_diversity(
     >>> l_diversity(frame, ["age"], "disease")
     2
     """
-    counts = sensitive_counts(frame, quasi_identifiers, sensitive, classes)
-    return int(np.bincount(counts.groups).min())
+    return sensitive_counts(frame, quasi_identifiers, sensitive, classes).diversity.distinct
 
 
 def entropy_l_diversity(
@@ -141,9 +140,7 @@ def entropy_l_diversity(
     This is exp(H) of the class with the least entropy H = -sum p log p, between 1 and the number of sensitive values.
     Parameters, errors and source are those of `l_diversity`.
     """
-    counts = sensitive_counts(frame, quasi_identifiers, sensitive, classes)
-    entropy = np.bincount(counts.groups, weights=-counts.shares * np.log(counts.shares))
-    return float(np.exp(entropy.min()))
+    return float(np.exp(sensitive_counts(frame, quasi_identifiers, sensitive, classes).diversity.entropy))
 
 
 def recursive_l_diversity(
@@ -184,7 +181,7 @@ def alpha_anonymity(
     ----------
     Wong, Li, Fu and Wang (2006), (alpha, k)-anonymity.
     """
-    return float(sensitive_counts(frame, quasi_identifiers, sensitive, classes).shares.max())
+    return sensitive_counts(frame, quasi_identifiers, sensitive, classes).diversity.alpha
 
 
 def t_closeness_equal(
@@ -204,9 +201,7 @@ def t_closeness_equal(
     ----------
     Li, Li and Venkatasubramanian (2007), t-closeness, section 5.2.
     """
-    counts = sensitive_counts(frame, quasi_identifiers, sensitive, classes)
-    excess = np.maximum(counts.shares - counts.table[counts.values], 0)
-    return float(np.bincount(counts.groups, weights=excess).max())
+    return sensitive_counts(frame, quasi_identifiers, sensitive, classes).diversity.t_equal
 
 
 def t_closeness_ordered(
@@ -284,6 +279,11 @@ class SensitiveCounts:
     def shares(self) -> Floats:
         """Share of each pair's value in its class, shape (pairs,)."""
         return np.asarray(self.counts / self.sizes[self.groups])
+
+    @property
+    def diversity(self) -> ClassDiversity:
+        """Diversity of the classes."""
+        return ClassDiversity.of_pairs(self.groups, self.values, self.counts, self.table)
 
 
 def sensitive_counts(

@@ -17,7 +17,7 @@ from metrics.fidelity import (
     query_fidelity,
     relative_association_fidelity,
 )
-from metrics.profile import CountedProfile, Profile, original_profile, profile
+from metrics.profile import CodedProfile, CountedProfile, Profile, original_profile, profile
 from metrics.ranking import area_under_curve
 from metrics.references import (
     association_noise,
@@ -70,8 +70,8 @@ class TableUtility:
 
     Parameters
     ----------
-    original : DataFrame, shape (n, columns)
-        Original values, n >= 1.
+    original : DataFrame or CodedProfile, shape (n, columns)
+        Original values, n >= 1, or their profile in the bins of `domains`.
     domains : mapping of str to Domain
         The columns to compare, with their public bins.
     held_out : DataFrame, shape (m, columns)
@@ -108,7 +108,7 @@ class TableUtility:
 
     def __init__(
         self,
-        original: pd.DataFrame,
+        original: pd.DataFrame | CodedProfile,
         domains: Mapping[str, Domain],
         held_out: pd.DataFrame,
         target: str | None,
@@ -117,11 +117,11 @@ class TableUtility:
         reference: Profile | None = None,
         signed: bool = False,
     ) -> None:
-        require(len(original) != 0, "the original table is empty; utility needs at least one record")
         self.domains = dict(domains)
         self.target = target
         self.signed = signed
-        self.original = original_profile(original, self.domains)
+        self.original = original if isinstance(original, CodedProfile) else original_profile(original, self.domains)
+        require(self.original.rows, "the original table is empty; utility needs at least one record")
         self.queries = RangeQueries.random(self.domains, QUERIES, rng)
         # Generators of their own, so that the queries' generator goes on as before.
         (self._reference_rng,) = rng.spawn(1)

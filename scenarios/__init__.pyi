@@ -14,35 +14,35 @@ from .games.cell_downcoding import CellDowncoding as CellDowncoding
 from .games.game import Game as Game
 from .games.curators.indistinguishability import GraphNeighbours as GraphNeighbours
 from .games.curators.indistinguishability import Indistinguishability as Indistinguishability
-from .games.intersection import Intersection as Intersection
-from .games.join import Join as Join
+from .games.linked_tables import Intersection as Intersection
+from .games.linked_tables import Join as Join
 from .games.control_group import Linkability as Linkability
 from .games.candidate_file import Membership as Membership
-from .games.curators.newcomer import Newcomer as Newcomer
+from .games.curators.statistics_game import Newcomer as Newcomer
 from .games.pk_anonymity import PkAnonymity as PkAnonymity
 from .games.pk_anonymity import PkSummary as PkSummary
 from .games.pk_anonymity import summarize_pk as summarize_pk
 from .games.playing import Outcome as Outcome
 from .games.playing import play as play
-from .games.pool import Pool as Pool
+from .games.reports import Pool as Pool
 from .games.reports import Reports as Reports
 from .games.curators.groups_game import SecretBits as SecretBits
 from .games.curators.groups_game import SecretNumbers as SecretNumbers
-from .games.shared_people import SharedPeople as SharedPeople
+from .games.table_game import SharedPeople as SharedPeople
 from .games.control_group import SinglingOut as SinglingOut
 from .games.sparse_ratings import SparseRatings as SparseRatings
-from .games.curators.newcomer import StatisticsMembership as StatisticsMembership
+from .games.curators.statistics_game import StatisticsMembership as StatisticsMembership
 from .games.training import Training as Training
 from .games.curators.groups_game import VisitingHours as VisitingHours
 
 # Questions about the people of one play
 from .games.questions.attribute_question import AttributeQuestion as AttributeQuestion
-from .games.questions.row_question import LinkQuestion as LinkQuestion
-from .games.questions.member_question import MemberQuestion as MemberQuestion
+from .games.questions.person_questions import LinkQuestion as LinkQuestion
+from .games.questions.person_questions import MemberQuestion as MemberQuestion
 from .games.questions.question import Question as Question
 from .games.questions.attribute_question import ReconstructionQuestion as ReconstructionQuestion
-from .games.questions.row_question import RowQuestion as RowQuestion
-from .games.questions.member_question import SinglingOutQuestion as SinglingOutQuestion
+from .games.questions.person_questions import RowQuestion as RowQuestion
+from .games.questions.person_questions import SinglingOutQuestion as SinglingOutQuestion
 
 # studies
 from .studies.emoji import Emoji as Emoji

@@ -5,7 +5,7 @@ import numpy as np
 from defenses.federated import (
     AggregationError,
 )
-from defenses.federated.field import MERSENNE
+from defenses.federated.secret_sharing import MERSENNE
 
 
 def attempt(secure, values, seed, dropped=()):

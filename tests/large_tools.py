@@ -36,6 +36,32 @@ categories = ["Ōtsu", "a,b", 'say "x"', "Kyoto", "nowhere"]
 hierarchy = { rows = [["Ōtsu", "east", "*"], ["a,b", "east", "*"], ['say "x"', "west", "*"], ["Kyoto", "west", "*"], ["nowhere", "west", "*"]] }
 """  # noqa: E501
 
+IN_PARTS = {
+    "AdditiveNoise",
+    "Constant",
+    "GlobalRecoding",
+    "Identity",
+    "Incognito",
+    "Mondrian",
+    "OptimalMatrix",
+    "OptimalRetention",
+    "OptimalRetentionByObjective",
+    "OptimalRetentionByOutput",
+    "OptimalRetentionFromNoisyHistogram",
+    "OptimalRetentionWithPrior",
+    "Pipeline",
+    "Pseudonymization",
+    "RecordSuppression",
+    "ReportedTable",
+    "RetentionReplacement",
+    "Rounding",
+    "Sampling",
+    "Shuffle",
+    "StratifiedSampling",
+    "TopBottomCoding",
+}
+"""Defenses that release tables of any size; others say that they need all rows."""
+
 
 def people(rows=1000, seed=1):
     """People with hostile names of columns and values."""
@@ -90,6 +116,6 @@ class PartByPart:
         for number in range(len(files.parts)):
             part, packed = pickle.loads(pickle.dumps((files.part(number), function)))
             with part:
-                result = packed(part, number)
+                result = packed(part)
             PartByPart.read += 1
             yield result

@@ -1,7 +1,6 @@
 """Queries that read a table once, for tests that ask the same questions of one table thousands of times."""
 
-from defenses.base.queries import Condition, EdgeCount, counts, one_column
-from defenses.base.queries import one_column as two_columns
+from defenses.base.queries import Condition, EdgeCount, column_queries
 from defenses.base.queries.query import Query
 
 
@@ -15,9 +14,8 @@ def read_tables_once(monkeypatch):
         (Query, "selected"),
         (Condition, "holds"),
         (graph_query, "graph"),
-        (counts, "codes"),
-        (one_column, "numbers"),
-        (two_columns, "numbers"),
+        (column_queries, "codes"),
+        (column_queries, "numbers"),
     ):
         monkeypatch.setattr(owner, name, _remembering(getattr(owner, name)))
 

@@ -1,13 +1,14 @@
 from .blocks import BLOCK as BLOCK
 from .blocks import PSEUDONYM as PSEUDONYM
 from .blocks import Block as Block
-from .blocks import BlockColumn as BlockColumn
+from .blocks import CountedCells as CountedCells
 from .blocks import CellList as CellList
 from .blocks import Divided as Divided
 from .blocks import ReleasePlan as ReleasePlan
 from .blocks import RecordsInBlocks as RecordsInBlocks
 from .blocks import ReleasedBlock as ReleasedBlock
 from .blocks import Step as Step
+from .blocks import StoredBlock as StoredBlock
 from .blocks import block_generator as block_generator
 from .blocks import block_sizes as block_sizes
 from .blocks import listed_cells as listed_cells
@@ -15,8 +16,8 @@ from .blocks import recoded_step as recoded_step
 from .blocks import stored_cells as stored_cells
 from .blocks import unchanged_cells as unchanged_cells
 from .blocks import unchanged_step as unchanged_step
-from .blockwise_defense import BlockwiseDefense as BlockwiseDefense
-from .blockwise_defense import RecordsInMemory as RecordsInMemory
+from .defense import BlockwiseDefense as BlockwiseDefense
+from .defense import RecordsInMemory as RecordsInMemory
 from .channel import Channel as Channel
 from .counted_table import ClassCells as ClassCells
 from .counted_table import CountedDefense as CountedDefense

@@ -7,7 +7,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
 from metrics import profile
-from metrics.columns import Floats, Integers, escape_column, refuse
+from metrics.columns import SUPPRESSED, Floats, Integers, escape_column, refuse
 
 BLOCK = profile.BLOCK
 """Number of records of a block. Blocks go by position, so that a release depends on nothing but table and seed."""
@@ -113,20 +113,47 @@ class CellList:
 
 
 @dataclass(frozen=True)
-class BlockColumn:
-    """Distinct values of a column of records.
+class CountedCells:
+    """Distinct values or cells of a column, with the number of rows of each.
 
     Attributes
     ----------
     values : Series, shape (size,)
-        Value of each code, in the order of `defenses.base.columns.code_column`; a missing one is last. That of a code
-        without records means nothing.
+        The values; of a column of records in the order of `defenses.base.columns.code_column`, a missing one last. One
+        without rows means nothing.
     counts : ndarray of int, shape (size,)
-        Number of records with each code.
+        Number of rows of each.
     """
 
     values: pd.Series[Any] = field(repr=False)
     counts: Integers = field(repr=False)
+
+    @classmethod
+    def of(cls, column: pd.Series[Any]) -> Self:
+        """Count the cells of a column."""
+        codes, distinct = pd.factorize(column, use_na_sentinel=False)
+        return cls(pd.Series(distinct), np.bincount(codes, minlength=len(distinct)))
+
+    @property
+    def occurring(self) -> CountedCells:
+        """Those that have rows."""
+        occurs = self.counts > 0
+        return CountedCells(self.values[occurs], self.counts[occurs])
+
+    @property
+    def missing(self) -> int:
+        """Number of rows without a value."""
+        return int(self.counts[self.values.isna().to_numpy()].sum())
+
+    @property
+    def all_same(self) -> bool:
+        """Whether all rows have the same cell, which is not missing."""
+        return len(self.values) == 1 and not self.missing
+
+    @property
+    def suppressed(self) -> int:
+        """Number of suppressed cells."""
+        return int(self.counts[(self.values == SUPPRESSED).to_numpy()].sum()) if self.values.dtype == object else 0
 
 
 class Block(ABC):
@@ -149,11 +176,45 @@ class Block(ABC):
 
     @abstractmethod
     def codes(self, name: str) -> Integers:
-        """Code of each record in a column, shape (rows,); see `BlockColumn`."""
+        """Code of each record in a column, shape (rows,); see `CountedCells`."""
 
     @abstractmethod
     def numbers(self, name: str) -> Floats:
         """Number of each record in a column of numbers, shape (rows,); NaN where missing."""
+
+
+@dataclass(frozen=True)
+class StoredBlock(Block):
+    """Consecutive rows of a table, by their codes.
+
+    Attributes
+    ----------
+    number : int
+        Number of the block, from 0.
+    start : int
+        Position of its first row in the table.
+    columns : mapping of str to ndarray, each of shape (rows,)
+        Code of each row; its number, float, in a column that has no codes.
+    described : mapping of str to object
+        The columns of a table that is read in parts: whether they have `numbers_only`, else the `numbers` of the codes.
+    """
+
+    number: int
+    start: int
+    columns: Mapping[str, NDArray[Any]]
+    described: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def codes(self, name: str) -> Integers:
+        """Code of each row in a column."""
+        return self.columns[name]
+
+    def numbers(self, name: str) -> Floats:
+        """Number of each row in a column of numbers."""
+        stored, column = self.columns[name], self.described[name]
+        return np.asarray(stored.astype(float) if column.numbers_only else column.numbers[stored])
 
 
 Divided = tuple[Integers, Mapping[str, NDArray[Any]]]
@@ -220,12 +281,17 @@ class RecordsInBlocks(ABC):
         Each column of its frame holds the values that occur; its rows need not be records.
         """
 
+    @property
+    def rows(self) -> int:
+        """Number of records."""
+        return len(self.counted)
+
     @abstractmethod
     def is_coded(self, name: str) -> bool:
         """Whether a column is read faster by its codes than by its numbers; see `codes` and `numbers` of `Block`."""
 
     @abstractmethod
-    def column(self, name: str) -> BlockColumn:
+    def column(self, name: str) -> CountedCells:
         """Distinct values of a column, with the number of records of each.
 
         Raises

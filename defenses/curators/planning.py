@@ -32,7 +32,7 @@ from defenses.base.queries import (
     correlation_of,
     labels,
 )
-from defenses.base.queries.one_column import mean_of, middle_of
+from defenses.base.queries.column_queries import mean_of, middle_of
 from defenses.curators.answer_plan import AnswerPlan, CountsPart, Ends, GridPart, NumberPart, QuantileGrid, SelectedPart
 from defenses.dp.sensitivity import (
     covariance_sensitivity,

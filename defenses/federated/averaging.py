@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from defenses.base import Network
 from defenses.dp.exact import discrete_gaussian
-from defenses.federated.clipping import NormClipping
-from defenses.federated.noise import UpdateNoise, noisy
+from defenses.federated.noise import NormClipping, UpdateNoise, noisy
 from defenses.federated.secure_aggregation import SecureAggregation
 from metrics.columns import Floats, Integers, refuse, refuse_rows, require
 

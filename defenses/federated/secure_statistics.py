@@ -9,9 +9,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.federated.field import AggregationError, PrimeField, Words, shamir_rebuild, shamir_shares
 from defenses.federated.garbling.comparisons import SecureAnswer, TwoPartyResult, run_two_parties
 from defenses.federated.garbling.gates import Gates, Wires, greater, to_bits
+from defenses.federated.secret_sharing import AggregationError, PrimeField, Words, shamir_rebuild, shamir_shares
 from defenses.federated.secure_aggregation import SecureAggregation
 from metrics.columns import Domain, check_integer, refuse, require
 

@@ -1,13 +1,33 @@
-"""PRAM with the most informative transition matrix of any form."""
+"""Optimal protocols without one retention probability per category, and PRAM with the most informative matrix.
+
+With all d (d - 1) entries free, the distance |P v - v| is degenerate. The matrix with every column v/N has distance 0
+and epsilon 0 and reveals nothing about any record, but its column is the histogram. Protocols are therefore judged by
+the utility of their reports: variance of the unbiased estimate, or mutual information with the original.
+
+A protocol is a matrix Q of shape (outputs, d) whose columns sum to 1. It is epsilon-private if every row is a multiple
+of a pattern of entries between 1 and e = exp(epsilon). Both measures are sums over rows of a convex function that is
+homogeneous of degree 1. Splitting a row into extreme patterns, whose entries are 1 or e ("staircase"), therefore does
+not reduce them. So the best protocol weights the 2^d staircase patterns s_k: with weights w >= 0, sum w_k s_k = 1.
+
+- Mutual information is linear in w: a linear program. A basic solution has at most d outputs, so it is a d x d matrix.
+- The Fisher information of the counts, sum w_k s_k s_k' / (s_k' v), is linear in w. The variance is the trace of its
+  inverse: a convex program, whose solution may need more outputs than categories.
+
+Source: Kairouz, Oh and Viswanath (2016), Theorems 4 and 6, for the patterns and the linear program.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations
+from math import comb
 from typing import Self
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment, linprog
 
 from defenses.base import (
     BlockwiseDefense,
@@ -22,8 +42,9 @@ from defenses.base import (
     public_or_filled,
 )
 from defenses.base.channel_parts import TransitionTable
-from defenses.pram.freedom import MOST_ENUMERATED, most_informative_matrix
 from defenses.pram.matrix import (
+    check_epsilon,
+    check_histogram,
     check_prior,
     epsilon,
     pk,
@@ -34,7 +55,217 @@ from defenses.pram.matrix import (
     unless_public,
 )
 from defenses.pram.randomized import Categories, Transitions, randomized
-from metrics.columns import Floats, check_real
+from metrics.columns import Floats, check_integer, check_real, refuse, require
+
+MOST_CATEGORIES = 10
+"""Largest number of categories for the program of `least_variance_protocol`."""
+
+MOST_ENUMERATED = 12
+"""Largest number of categories for the linear program of `most_informative_matrix`."""
+
+SMALLEST_EPSILON = 0.01
+"""Smallest epsilon for which the program of least variance is regular enough for its solver."""
+
+
+def degenerate_matrix(histogram: ArrayLike) -> Floats:
+    """Matrix with every column v/N: P v = v and, as a fixed matrix, epsilon 0; it publishes the histogram itself.
+
+    Raises ValueError if the histogram is refused.
+    """
+    counts = check_histogram(histogram)
+    return np.tile((counts / counts.sum())[:, None], counts.size)
+
+
+def subset_selection(d: int, epsilon: float) -> Floats:
+    """Subset selection: the report is a set of w categories, e times as likely if it contains the original one.
+
+    It is optimal for uniform histograms, with w near d/(e + 1). For w = 1 it is retention-replacement.
+
+    Parameters
+    ----------
+    d : int
+        Number of categories, at least 2.
+    epsilon : float
+        Positive.
+
+    Returns
+    -------
+    ndarray, shape (C(d, w), d)
+        Columns sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If `d` or `epsilon` is refused, or there are more than a million sets.
+
+    Notes
+    -----
+    Source: Ye and Barg (2018).
+    """
+    check_integer("d", d, low=2)
+    check_epsilon(epsilon)
+    e = float(np.exp(min(epsilon, 700.0)))
+    w = max(1, round(d / (e + 1)))
+    refuse(comb(d, w) * d > 10**7, f"d must be smaller: {d} categories have {comb(d, w)} sets of {w}")
+    members = np.array(list(combinations(range(d), w)))
+    rows = np.ones((len(members), d))
+    np.put_along_axis(rows, members, e, axis=1)
+    return np.asarray(rows / rows[:, 0].sum())
+
+
+def estimation_variance(protocol: ArrayLike, histogram: ArrayLike) -> float:
+    """Total variance of the best linear unbiased estimate of the histogram from reports, summed over categories.
+
+    For reports y with expectation Q v it is the trace of (Q' diag(1/(Q v)) Q)^-1 minus the number of records. For a
+    square matrix the estimate is Q^-1 y. Infinite where no unbiased estimate exists. Raises ValueError if an argument
+    is refused or sizes differ.
+    """
+    matrix, counts = _checked(protocol, histogram)
+    rows = matrix[matrix @ counts > 0]
+    information = (rows / (rows @ counts)[:, None]).T @ rows
+    if np.linalg.cond(information) > 1e14:
+        return float("inf")
+    return float(np.trace(np.linalg.inv(information)) - counts.sum())
+
+
+def mutual_information(protocol: ArrayLike, histogram: ArrayLike) -> float:
+    """Mutual information, in nats, between a record drawn from the histogram and its report.
+
+    Raises ValueError if an argument is refused or sizes differ.
+    """
+    matrix, counts = _checked(protocol, histogram)
+    return float(_row_information(matrix, counts / counts.sum()).sum())
+
+
+def most_informative_matrix(histogram: ArrayLike, epsilon: float) -> Floats:
+    """Transition matrix with the largest mutual information under epsilon, for at most 12 categories.
+
+    It has at most d outputs. They are labelled so that as many records as possible keep their category; unused rows
+    are zero.
+
+    Parameters
+    ----------
+    histogram : array_like, shape (d,)
+        A public histogram: the matrix reveals it.
+    epsilon : float
+        Positive and at most 30.
+
+    Raises
+    ------
+    ValueError
+        If an argument is refused or there are too many categories.
+    """
+    counts, patterns = _patterns(histogram, epsilon, MOST_ENUMERATED)
+    gains = _row_information(patterns, counts / counts.sum())
+    # Scaled, because the solver's tolerance is absolute and gains are tiny at small epsilon.
+    solution = linprog(
+        -gains / max(gains.max(), np.finfo(float).tiny), A_eq=patterns.T, b_eq=np.ones(counts.size), method="highs-ds"
+    )
+    weights = np.asarray(solution.x, dtype=float)
+    used = np.flatnonzero(weights > 0)
+    rows = _settled(weights[used, None] * patterns[used], epsilon)
+    output, category = linear_sum_assignment(rows * counts, maximize=True)
+    matrix = np.zeros((counts.size, counts.size))
+    matrix[category] = rows[output]
+    return matrix
+
+
+def least_variance_protocol(histogram: ArrayLike, epsilon: float) -> Floats:
+    """Protocol with the smallest `estimation_variance` under epsilon, for at most 10 categories.
+
+    Parameters
+    ----------
+    histogram : array_like, shape (d,)
+        A public histogram: the protocol reveals it.
+    epsilon : float
+        At least .01 and at most 30; below, the program is nearly singular.
+
+    Returns
+    -------
+    ndarray, shape (outputs, d)
+        Columns sum to 1; there may be more outputs than categories.
+
+    Raises
+    ------
+    ValueError
+        If an argument is refused or there are too many categories.
+    ModuleNotFoundError
+        If CVXOPT is not installed.
+    """
+    import cvxopt
+
+    counts, patterns = _patterns(histogram, epsilon, MOST_CATEGORIES)
+    size, d = patterns.shape
+    shares = counts / counts.sum()
+    scaled = patterns / np.sqrt(patterns @ shares)[:, None]
+
+    def objective(x: object = None, z: object = None) -> object:
+        """Trace of the inverse information, its gradient and Hessian; None outside of its domain."""
+        if x is None:
+            return 0, cvxopt.matrix(1 / patterns.sum(axis=0).mean(), (size, 1))
+        information = scaled.T @ (np.array(x) * scaled)
+        if np.linalg.eigvalsh(information)[0] <= 1e-14:
+            return None
+        inverse = np.linalg.inv(information)
+        once = scaled @ inverse @ scaled.T
+        twice = scaled @ inverse @ inverse @ scaled.T
+        value, slope = cvxopt.matrix(np.trace(inverse)), cvxopt.matrix(-np.diag(twice)).T
+        return (value, slope) if z is None else (value, slope, z[0] * cvxopt.matrix(2 * once * twice))  # type: ignore[index]
+
+    refuse(epsilon < SMALLEST_EPSILON, f"epsilon must be at least {SMALLEST_EPSILON:g} for this program, got {epsilon}")
+    solution = cvxopt.solvers.cp(
+        objective,
+        G=cvxopt.spdiag([-1.0] * size),
+        h=cvxopt.matrix(0.0, (size, 1)),
+        A=cvxopt.matrix(patterns.T),
+        b=cvxopt.matrix(1.0, (d, 1)),
+        options={"show_progress": False, "abstol": 1e-9, "reltol": 1e-9, "feastol": 1e-9},
+    )
+    weights = np.array(solution["x"]).ravel()
+    used = weights > 1e-7 * weights.max()
+    return _settled(weights[used, None] * patterns[used], epsilon)
+
+
+def _settled(protocol: Floats, epsilon: float) -> Floats:
+    """Protocol with columns that sum to 1 exactly, mixed with each row's mean just enough to be epsilon-private."""
+    settled: Floats = protocol / protocol.sum(axis=0)
+    means = settled.mean(axis=1, keepdims=True)
+    share = 0.0
+    mixed = settled
+    while np.log(mixed.max(axis=1) / mixed.min(axis=1)).max() > epsilon:
+        share = max(2 * share, 2.0**-52)
+        mixed = (1 - share) * settled + share * means
+    return mixed
+
+
+def _patterns(histogram: ArrayLike, epsilon: float, most: int) -> tuple[Floats, Floats]:
+    """Counts, and the staircase patterns, shape (2^d - 1, d); the pattern of ones also stands for its multiple of e."""
+    counts = check_histogram(histogram)
+    check_epsilon(epsilon)
+    refuse(epsilon > 30, f"epsilon must be at most 30, got {epsilon}")
+    require(counts.size <= most, f"histogram has {counts.size} categories; patterns are enumerated up to {most}")
+    bits = (np.arange(2**counts.size - 1)[:, None] >> np.arange(counts.size)) & 1
+    return counts, np.where(bits, np.exp(epsilon), 1.0)
+
+
+def _row_information(rows: Floats, shares: Floats) -> Floats:
+    """Sum over j of v_j r_j log(r_j / sum(v r)) for each row r."""
+    expected = (rows @ shares)[:, None]
+    ratio = np.divide(rows, expected, out=np.ones_like(rows), where=(rows > 0) & (expected > 0))
+    return np.asarray((shares * rows * np.log(ratio)).sum(axis=1))
+
+
+def _checked(protocol: ArrayLike, histogram: ArrayLike) -> tuple[Floats, Floats]:
+    matrix, counts = np.asarray(protocol, dtype=float), check_histogram(histogram)
+    require(
+        matrix.ndim == 2 and matrix.shape[1] == counts.size,
+        f"protocol must have {counts.size} columns, one a category, got shape {matrix.shape}",
+    )
+    require(
+        ((matrix >= 0) & (matrix <= 1)).all() and np.allclose(matrix.sum(axis=0), 1, atol=1e-9),
+        "protocol must hold probabilities whose columns sum to 1",
+    )
+    return matrix, counts
 
 
 class OptimalMatrix(BlockwiseDefense):
@@ -61,7 +292,7 @@ class OptimalMatrix(BlockwiseDefense):
 
     Notes
     -----
-    The optimum is a linear program over the 2^d staircase patterns (`defenses.pram.freedom`), solved for up to 12
+    The optimum is a linear program over the 2^d staircase patterns (see the module), solved for up to 12
     categories. A column with more of them takes retention-replacement, which is optimal for large epsilon.
 
     Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their

@@ -28,7 +28,7 @@ from defenses.synthetic.graphical import (
     noise,
 )
 from defenses.synthetic.graphical.estimation import sampled_rows
-from defenses.synthetic.structural_zero import Zeros
+from defenses.synthetic.row_synthesizer import Zeros
 from metrics.columns import Floats, Integers, check_integer, refuse, require
 
 # A budget of zero-concentrated privacy that is spent in rounds of growing cost.

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.queries.counts import counted
+from defenses.base.queries.column_queries import counted
 from defenses.dp.exact import discrete_gaussian
 from defenses.synthetic.graphical.estimation import NoisyMarginal
 from metrics.columns import Booleans, Floats, Integers

@@ -15,8 +15,7 @@ from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelea
 from defenses.dp import DiscreteLaplace, Exponential
 from defenses.synthetic.counted_columns import Columns, CountedColumns
 from defenses.synthetic.graphical import INDEPENDENT, DrawnCodes, Placement, combined, drawn_release, rounded
-from defenses.synthetic.row_synthesizer import check_public_domains
-from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
+from defenses.synthetic.row_synthesizer import Zeros, check_public_domains, check_structural_zeros, structural_zeros
 from metrics.columns import Floats, Integers, check_integer, check_real, refuse
 
 # Parents of the columns of a Bayesian network: possible sets, and scores of low sensitivity.

@@ -10,8 +10,8 @@ from numpy.random import Generator
 from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelease
 from defenses.synthetic.graphical import GraphicalSynthesis, levels
 from defenses.synthetic.graphical.refined_column import refined_column
-from defenses.synthetic.maximum_spanning_tree import MaximumSpanningTree
-from defenses.synthetic.structural_zero import Zeros, check_structural_zeros
+from defenses.synthetic.row_synthesizer import Zeros, check_structural_zeros
+from defenses.synthetic.spanning_trees import MaximumSpanningTree
 from metrics.columns import NumericDomain, check_real, refuse
 
 MOST_RECORDS = 1 / 8

@@ -195,7 +195,7 @@ def _is_missing(value: object) -> bool:
     return value is None or (type(value) is float and value != value)
 
 
-def infer_domain(column: pd.Series[Any], bins: int = 10) -> Domain:
+def infer_domain(column: pd.Series[Any], bins: int = 10, weights: Integers | None = None) -> Domain:
     """Infer the domain of a column from its values; such a domain is not public.
 
     Parameters
@@ -205,6 +205,8 @@ def infer_domain(column: pd.Series[Any], bins: int = 10) -> Domain:
         in sorted order. An integer is written without a fraction, however it is stored.
     bins : int
         Largest number of bins for numbers.
+    weights : ndarray of int, shape (n,), optional
+        Number of records that each value stands for; by default one.
 
     Raises
     ------
@@ -223,7 +225,13 @@ def infer_domain(column: pd.Series[Any], bins: int = 10) -> Domain:
     require(np.isfinite(values).all(), f"column {column.name!r} holds an infinity; numbers must be finite")
     integer = bool((values == np.round(values)).all())
     low, high = float(values.min()), float(values.max())
-    quantiles = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)[1:-1], method="higher"))
+    shares = np.linspace(0, 1, bins + 1)[1:-1]
+    if weights is None:
+        quantiles = np.unique(np.quantile(values, shares, method="higher"))
+    else:
+        order = np.argsort(values, kind="stable")
+        reach = np.cumsum(weights[column.notna().to_numpy()][order])
+        quantiles = np.unique(values[order][np.searchsorted(reach, np.ceil(shares * (reach[-1] - 1)), side="right")])
     return NumericDomain(
         low, high, integer, tuple(cut for cut in quantiles.tolist() if low < cut <= high), inferred=True
     )

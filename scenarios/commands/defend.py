@@ -28,8 +28,9 @@ from scenarios.running.methods.methods import given_parameters
 
 if TYPE_CHECKING:
     from defenses import Guarantee, Microdata, MicrodataDefense
+    from metrics.classes import SizeCounts
     from scenarios.tables import InOrder, Note, ReleaseCounts
-    from scenarios.tables.review.rows_of_people import PeopleInClasses, RowsOfPeople
+    from scenarios.tables.review.rows_of_people import RowsOfPeople
 
 EPILOG = """\b
 Examples:
@@ -223,7 +224,7 @@ def _in_words(guarantee: Guarantee, rows: RowsOfPeople | None) -> str:
     return f"{head}: {guarantee}; {guarantee.statement}" if guarantee.statement else f"{head}: {guarantee}"
 
 
-def _warn_of_guarantee(guarantee: Guarantee, rows: RowsOfPeople | None, classes: PeopleInClasses | None = None) -> None:
+def _warn_of_guarantee(guarantee: Guarantee, rows: RowsOfPeople | None, classes: SizeCounts | None = None) -> None:
     """Warn of a guarantee that says less of people than of rows, or that says next to nothing."""
     from scenarios.tables.review.rows_of_people import MOST_NAMED, guarantee_to_people
 

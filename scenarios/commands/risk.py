@@ -21,7 +21,7 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
-    from scenarios.tables import Note, RiskReport
+    from scenarios.tables import RiskReport
 
 EPILOG = """\b
 Examples:
@@ -69,44 +69,27 @@ def risk(
     Reports equivalence classes, uniques, and the risk under each attacker model.
     """
     with heavy_imports():
-        from scenarios.tables import input_path, memory_bytes, read_in_parts, refuse_existing, write_text
+        from scenarios.tables import input_path, memory_bytes, read_in_parts, refuse_existing, risk_of_file, write_text
 
     refuse_existing([html], inputs=[released, roles, population], force=force)
     paths = [input_path(released), *([] if population is None else [input_path(population)])]
-    sizes = {"population_size": population_size, "cells": cells}
-    if read_in_parts([released, population], asked=memory is not None or scheduler is not None):
-        from scenarios.tables.parts.risk import large_risk_report
-
-        everybody = paths[1] if population is not None else None
-        with engine_of(scheduler) as engine:
-            report, notes = large_risk_report(
-                paths[0],
-                roles,
-                reading=reading,
-                population=everybody,
-                memory=memory_bytes(memory),
-                engine=engine,
-                **sizes,
-            )
-    else:
-        report, notes = _small(paths, roles, reading, sizes)
+    in_parts = read_in_parts([released, population], asked=memory is not None or scheduler is not None)
+    with engine_of(scheduler) as engine:
+        report, notes = risk_of_file(
+            paths[0],
+            roles,
+            reading=reading,
+            population=paths[1] if population is not None else None,
+            population_size=population_size,
+            cells=cells,
+            memory=memory_bytes(memory) if in_parts else None,
+            engine=engine,
+        )
     echo_notes(notes)
     echo(_text(report))
     if html is not None:
         write_text(_page(report, released), html)
         echo(f"report written to {html}", err=True)
-
-
-def _small(
-    paths: list[Path], roles: Path | None, reading: dict[str, Any], sizes: dict[str, int | None]
-) -> tuple[RiskReport, tuple[Note, ...]]:
-    """Report of a table in memory, and notes; the second path is the population's."""
-    from scenarios.tables import read_released, risk_notes, risk_report
-
-    table = read_released(paths[0], roles, reading=reading)
-    others = [read_released(path, roles, reading=reading, spelling=table.spelling) for path in paths[1:]]
-    report = risk_report(table, population=others[0] if others else None, **sizes)
-    return report, risk_notes(table, report)
 
 
 def _text(report: RiskReport) -> str:

@@ -22,7 +22,8 @@ from scenarios.commands.common import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from scenarios.tables import Comparison, Dataset
+    from scenarios.tables import Dataset
+    from scenarios.tables.parts.utility import Comparison
 
 EPILOG = """\b
 Examples:
@@ -58,9 +59,8 @@ def utility(
     """Measure the utility of RELEASED compared with ORIGINAL: 1 for an identical table, 0 for a table of constants.
 
     Of large tables, classifiers and the noise of associations are measured on drawn rows, and a note says so. Tables in
-    memory also have the rank correlations of pairs of numbers before and after. A column that RELEASED lacks counts as
-    suppressed, and a second figure leaves it out. If the roles declare a weight, weighted_marginals are those of the
-    population.
+    memory also have rank correlations and, if the roles declare a weight, weighted marginals. A column that RELEASED
+    lacks counts as suppressed, and a second figure leaves it out.
     """
     import json
 
@@ -68,7 +68,6 @@ def utility(
     from scenarios.assessment.choosing.column_costs import correlation_warnings, rank_correlations
     from scenarios.assessment.reporting.release_report import association_words
     from scenarios.tables import (
-        BinnedFrame,
         Note,
         compared,
         input_path,
@@ -96,25 +95,18 @@ def utility(
             domains = both.domains
             target = prediction_target(records.sensitive, domains)
             scores, drawn = utility_scores(both, tested, target, seed)
-            loss, cells, table = both.penalty(records.quasi_identifiers), both.cells, both.released
-            rows, columns = table.rows, len(domains)
+            loss, cells = both.penalty(records.quasi_identifiers), both.cells
             numbers = {name: domain for name, domain in domains.items() if dates(name) is None}
             doubts = release_notes(reviewed.cells(list(cells)), cells, numbers)
         further = _further_figures(both, reviewed.dataset, tested, seed)
-        pairs = rank_correlations(records.frame, table.frame, domains) if isinstance(table, BinnedFrame) else None
+        pairs = None if both.frame is None else rank_correlations(records.frame, both.frame, domains)
         unmeasured = [Note("no rank correlations")] if pairs is None else []
         said = table_notes(reviewed.dataset, table=reviewed)
         echo_notes([*both.notes, *said, *doubts, *drawn, *unmeasured])
     value, components = headline_utility(scores)
-    result: dict[str, Any] = {
-        "utility": value,
-        **further,
-        **components,
-        "normalized_certainty_penalty": loss,
-        "rows": rows,
-    }
-    if words := association_words(components["associations"], columns):
-        echo(f"note: {words}", err=True)
+    result: dict[str, Any] = {"utility": value, **further, **components, "normalized_certainty_penalty": loss}
+    result["rows"] = both.released.rows
+    echo_each("note", filter(None, [association_words(components["associations"], len(both.domains))]))
     echo_each("warning", correlation_warnings(pairs or ()))
     if form == "json":
         result["rank_correlations"] = pairs and [
@@ -136,7 +128,7 @@ def _further_figures(both: Comparison, dataset: Dataset, tested: pd.DataFrame, s
     from numpy.random import default_rng
 
     from metrics.table_utility import headline_utility, prediction_target, weighted_marginals
-    from scenarios.tables import BinnedFrame, utility_scores
+    from scenarios.tables import utility_scores
 
     figures: dict[str, float | None] = {}
     only = both.of_released_columns
@@ -146,8 +138,8 @@ def _further_figures(both: Comparison, dataset: Dataset, tested: pd.DataFrame, s
     weight = dataset.weight
     if weight is not None:
         figures["weighted_marginals"] = None
-        if isinstance(both.released, BinnedFrame):
-            frames = dataset.records.frame, both.released.frame
+        if both.frame is not None:
+            frames = dataset.records.frame, both.frame
             figures["weighted_marginals"] = weighted_marginals(*frames, both.domains, weight, default_rng(seed))
     return figures
 

@@ -53,7 +53,7 @@ def validate(
         return
     from tabulate import tabulate
 
-    from scenarios.assessment.evaluation.blocked_promises import blocked_promises
+    from scenarios.assessment.evaluation.blocked_guarantees import blocked_guarantees
     from scenarios.tables import (
         is_large,
         memory_bytes,
@@ -73,7 +73,7 @@ def validate(
         dataset, rows = table.dataset, table.rows
         columns, notes = summary(dataset, table), table_notes(dataset, table=table)
     echo(tabulate(columns, headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
-    blocked = text_notes(blocked_promises(dataset.records, MOST_NAMED))
+    blocked = text_notes(blocked_guarantees(dataset.records, MOST_NAMED))
     echo_notes([*blocked, *without_domains(notes)], err=False)
     if write_roles is not None:
         from scenarios.tables.roles_file import reviewable_roles

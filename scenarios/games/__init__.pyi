@@ -4,10 +4,10 @@ from .cell_downcoding import CellDowncoding as CellDowncoding
 from .classifier_membership import ClassifierMembership as ClassifierMembership
 from .control_group import Linkability as Linkability
 from .control_group import SinglingOut as SinglingOut
-from .finished_release import FinishedRelease as FinishedRelease
-from .finished_release import GivenPeople as GivenPeople
+from .table_game import FinishedRelease as FinishedRelease
+from .table_game import GivenPeople as GivenPeople
 from .game import Game as Game
-from .intersection import Intersection as Intersection
+from .linked_tables import Intersection as Intersection
 from .pk_anonymity import PkAnonymity as PkAnonymity
 from .pk_anonymity import PkSummary as PkSummary
 from .pk_anonymity import summarize_pk as summarize_pk
@@ -16,10 +16,10 @@ from .playing import claims_of as claims_of
 from .playing import make_release as make_release
 from .playing import play as play
 from .playing import play_alone as play_alone
-from .pool import Pool as Pool
+from .reports import Pool as Pool
 from .questions.attribute_question import ReconstructionQuestion as ReconstructionQuestion
 from .questions.question import Question as Question
-from .questions.row_question import RowQuestion as RowQuestion
+from .questions.person_questions import RowQuestion as RowQuestion
 from .reports import Reports as Reports
-from .shared_people import SharedPeople as SharedPeople
+from .table_game import SharedPeople as SharedPeople
 from .sparse_ratings import SparseRatings as SparseRatings

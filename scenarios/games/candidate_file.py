@@ -13,8 +13,7 @@ from defenses.base import Microdata
 from metrics.columns import Integers, check_choice, check_integer, refuse
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.games.people import Drawn
-from scenarios.games.questions.member_question import MemberQuestion
-from scenarios.games.questions.row_question import RowQuestion
+from scenarios.games.questions.person_questions import MemberQuestion, RowQuestion
 from scenarios.games.table_game import QuestionGame
 
 # The membership inference game on a released table.

@@ -12,8 +12,7 @@ from numpy.random import Generator
 from defenses.base import Microdata
 from metrics.columns import Integers, check_integer, refuse, require
 from scenarios.games.questions.attribute_question import AttributeQuestion
-from scenarios.games.questions.member_question import SinglingOutQuestion
-from scenarios.games.questions.row_question import LinkQuestion
+from scenarios.games.questions.person_questions import LinkQuestion, SinglingOutQuestion
 from scenarios.games.table_game import QuestionGame
 
 

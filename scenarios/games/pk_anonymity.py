@@ -14,7 +14,7 @@ from numpy.random import Generator
 
 from attacks import Claims, Knowledge, NotApplicable, RankedAnswers
 from attacks.base import cell_codes, column_matrix
-from attacks.pram.posterior_from_counts import posterior_from_counts
+from attacks.pram.posteriors import posterior_from_counts
 from defenses import Defense, Microdata, MicrodataRelease
 from defenses.pram.matrix import pk
 from metrics import Estimate, Score, Scores, TableUtility, wilson

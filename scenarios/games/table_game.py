@@ -1,9 +1,9 @@
-"""Base of games on released tables."""
+"""Games on released tables: people drawn anew, shared by several questions, or given beside a finished release."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,13 +13,13 @@ from numpy.random import Generator
 from attacks import Claims, Knowledge
 from defenses import Defense, Microdata, MicrodataRelease, Release
 from metrics import Scores, TableUtility, equivalence_classes, k_anonymity, l_diversity
-from metrics.columns import Domain, Integers, check_choice, check_integer, require
+from metrics.columns import Domain, Integers, check_choice, check_integer, refuse, require
 from metrics.table_utility import prediction_target
 from scenarios.games.game import KNOWS, Game, Publisher
 from scenarios.games.people import Drawn, People
 from scenarios.games.questions.question import Question
 from scenarios.tables.review.households import Units
-from scenarios.tables.review.rows_of_people import PeopleInClasses, RowsOfPeople, each_a_person, person_numbers
+from scenarios.tables.review.rows_of_people import ClassMembers, RowsOfPeople, each_a_person, person_numbers
 
 # Utility of a released table, and its measured k and l.
 
@@ -48,7 +48,7 @@ def table_worth(utility: TableUtility, roles: Microdata, release: MicrodataRelea
         if RowsOfPeople.of(roles) is not None:
             classes = equivalence_classes(release.frame, roles.quasi_identifiers)
             people = each_a_person(np.append(person_numbers(roles), -1)[release.origin])
-            measured["k"] = PeopleInClasses.of(classes, people, 0).smallest
+            measured["k"] = int(ClassMembers.of(classes, people).sizes.min())
         if roles.sensitive:
             measured["l"] = min(l_diversity(release.frame, roles.quasi_identifiers, name) for name in roles.sensitive)
     return {**utility.score(release.analyst_table), **measured}
@@ -217,3 +217,131 @@ class QuestionGame(TableGame):
     def utility(self, secret: People, release: MicrodataRelease) -> dict[str, float | None]:
         """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""
         return table_worth(secret.utility, secret.records, release)
+
+
+@dataclass(frozen=True)
+class GivenPeople(Drawn):
+    """People of given tables; nothing but their order is drawn."""
+
+    @classmethod
+    def listed(cls, candidates: Microdata, auxiliary: Microdata, answers: Integers | None = None) -> GivenPeople:
+        """People of a list of candidates, in its order.
+
+        Parameters
+        ----------
+        candidates, auxiliary : Microdata
+            The candidates, and the adversary's own people.
+        answers : ndarray of int, shape (originals,), optional
+            Position of each original among the candidates; nobody is known to be one by default.
+        """
+        own = np.zeros(0, dtype=np.intp) if answers is None else answers
+        others = np.setdiff1d(np.arange(len(candidates)), own)
+        order = np.argsort(np.concatenate([own, others]))
+        # Questions about such people draw nothing.
+        return cls(candidates.take(own), candidates.take(others), auxiliary, order, np.random.default_rng(0))
+
+
+class FinishedRelease(QuestionGame):
+    """A question about given people and a release that is published as it is, its rows in their order.
+
+    Nobody can repeat the mechanism, since only its result is known. What is public about it, the channel, is known.
+
+    Parameters
+    ----------
+    people : Drawn
+        The people.
+    question : Question
+        Says what the adversary sees and knows, and scores its claims.
+    """
+
+    def __init__(self, *, people: Drawn, question: Question) -> None:
+        super().__init__(records=people.records, attacker_knows="mechanism")
+        self.people = people
+        self.question = question
+
+    def draw(self, rng: Generator, choice: Any = None) -> Drawn:
+        """Give the people."""
+        return self.people
+
+    def utility(self, secret: Any, release: Any) -> dict[str, float | None]:
+        """Nothing: utility is measured apart, on the whole table."""
+        return {}
+
+    def publish(self, release: Release, rng: Generator) -> Release:
+        """Publish the table as it is."""
+        return table(release)
+
+    def simulation(self, defense: Defense) -> None:
+        """Nobody can repeat what made the release."""
+
+
+class SharedPeople(QuestionGame):
+    """One question about people who are drawn once for all questions of a scenario.
+
+    Each play draws originals, others, the adversary's own people and held-out people, all distinct and uniformly. The
+    defense releases the originals once. A scenario that lists several questions puts each to this release. The others
+    are decoys, non-members or the control group, as the question has it.
+
+    Parameters
+    ----------
+    records : Microdata
+        The population; at least `originals` + `others` records.
+    question : Question
+        Says what the adversary knows, and scores its claims.
+    originals, others : int
+        Number of released people, and of people who are not in the table.
+    auxiliary, held_out : int
+        Number of the adversary's own people, and of people who test classifiers trained on the release.
+    attacker_knows : {"mechanism", "nothing"}
+        Whether attacks can read the release's channel and repeat the defense on other records.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range, the population is too small, or the question cannot be asked about it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from attacks import NearestNeighbour
+    >>> from defenses import Identity, Microdata
+    >>> from scenarios import RowQuestion, SharedPeople, play
+    >>> records = Microdata(pd.DataFrame({"age": range(18, 78)}), quasi_identifiers=("age",))
+    >>> sizes = {"originals": 10, "others": 10, "auxiliary": 20, "held_out": 20}
+    >>> game = SharedPeople(records=records, question=RowQuestion(), **sizes)
+    >>> outcome = play(Identity(), NearestNeighbour(), game, np.random.default_rng(1))
+    >>> outcome.scores["reidentification"].rate
+    1.0
+    """
+
+    variants = ("question",)
+    shares_people = True
+
+    def __init__(
+        self,
+        *,
+        records: Microdata,
+        question: Question,
+        originals: int = 1000,
+        others: int = 1000,
+        auxiliary: int = 1000,
+        held_out: int = 1000,
+        attacker_knows: str = "mechanism",
+    ) -> None:
+        super().__init__(records=records, auxiliary=auxiliary, held_out=held_out, attacker_knows=attacker_knows)
+        self.question = question
+        self.originals = check_integer("originals", originals, low=1)
+        self.others = check_integer("others", others, low=1)
+        needed = originals + others + auxiliary + held_out
+        refuse(
+            self.units.size < needed,
+            f"originals, others, auxiliary and held_out: {needed} people are needed, but the table has "
+            f"{self.units.words}",
+        )
+        question.check(records, originals, others)
+
+    def groups(self, rng: Generator) -> Sequence[Integers]:
+        """Draw all people distinct and uniformly."""
+        ends = np.cumsum([self.originals, self.others, self.auxiliary, self.held_out])
+        return np.split(rng.permutation(self.units.size), ends)[:4]

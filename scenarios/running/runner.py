@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Protocol
 from defenses.base import Guarantee
 from leaderboard import FailureLog, Result, StatedGuarantee, Store, record_run, stored_guarantees
 from leaderboard.results.result import FAILURES
+from leaderboard.results.setting_names import reword
 from leaderboard.results.version import version
-from leaderboard.results.wording import reword
 from metrics.columns import one_line, refuse_any
 from scenarios.running.methods import (
     check_declarations,

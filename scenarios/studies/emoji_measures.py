@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from attacks.reports.pool_inference import PoolInference
+from attacks.reports.inference_from_reports import PoolInference
 from defenses import LocalReports, Microdata, check_real
 from defenses.base import TableHierarchy
 from defenses.ldp import CountMeanSketch, FrequencyOracle, HadamardCountMeanSketch, ReportBatch, SequenceFragmentPuzzle

@@ -14,7 +14,7 @@ from numpy.random import Generator
 from defenses.pram import (
     epsilon_for_k,
     expected_distance,
-    freedom,
+    optimal_matrix,
     optimal_retention,
     replace,
     retention_epsilon,
@@ -237,12 +237,12 @@ def measure_limits() -> tuple[ColumnLimits, ...]:
 def _protocol_measures(counts: Floats, epsilon: float) -> list[ProtocolMeasures]:
     d = counts.size
     protocols = {
-        "every column the histogram": freedom.degenerate_matrix(counts),
+        "every column the histogram": optimal_matrix.degenerate_matrix(counts),
         "optimal A-type": transition_matrix(optimal_retention(counts, epsilon)),
         "retention-replacement": transition_matrix(np.full(d, retention_for_epsilon(epsilon, d))),
-        "subset selection": freedom.subset_selection(d, epsilon),
-        "least error": freedom.least_variance_protocol(counts, epsilon),
-        "most bits": freedom.most_informative_matrix(counts, epsilon),
+        "subset selection": optimal_matrix.subset_selection(d, epsilon),
+        "least error": optimal_matrix.least_variance_protocol(counts, epsilon),
+        "most bits": optimal_matrix.most_informative_matrix(counts, epsilon),
     }
     return [_measured(name, epsilon, protocol, counts) for name, protocol in protocols.items()]
 
@@ -250,9 +250,9 @@ def _protocol_measures(counts: Floats, epsilon: float) -> list[ProtocolMeasures]
 def _measured(name: str, epsilon: float, protocol: Floats, counts: Floats) -> ProtocolMeasures:
     square = len(protocol) == counts.size
     distance = float(np.linalg.norm(protocol @ counts - counts)) if square else None
-    variance = freedom.estimation_variance(protocol, counts)
+    variance = optimal_matrix.estimation_variance(protocol, counts)
     error = float(np.sqrt(variance)) if np.isfinite(variance) else None
-    bits = freedom.mutual_information(protocol, counts) / float(np.log(2))
+    bits = optimal_matrix.mutual_information(protocol, counts) / float(np.log(2))
     return ProtocolMeasures(name, epsilon, distance, error, bits)
 
 

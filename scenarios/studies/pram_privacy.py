@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks import BestPosterior, LeakagePosterior, histogram_from_matrix
-from attacks.pram.posterior_from_counts import with_row
+from attacks.pram.posteriors import with_row
 from defenses import Defense, OptimalRetention, RetentionReplacement, project_to_simplex
 from defenses.pram import epsilon_for_k, optimal_retention, transition_matrix
 from defenses.pram.perturbation import noisy_histogram, retention_by_objective, retention_by_output

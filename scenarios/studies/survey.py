@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 
-from attacks.reports.reported_value import ValueGuess
+from attacks.reports.inference_from_reports import ValueGuess
 from defenses import Microdata, project_to_simplex
 from defenses.ldp.best import best_protocol
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON, FrequencyOracle
@@ -299,7 +299,7 @@ def overview_section(columns: Sequence[ColumnResult], plays: int) -> Section:
         "Error against theory",
         (
             "Each person randomizes their own value before sending it; the server sees only the reports. A protocol is "
-            "as accurate as it promises if its mean squared error equals the variance that its formula states, a ratio "
+            "as accurate as stated if its mean squared error equals the variance that its formula states, a ratio "
             "of 1.",
         ),
         (

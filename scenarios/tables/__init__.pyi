@@ -19,7 +19,7 @@ from .parts.files.table_files import is_large as is_large
 from .parts.files.table_files import memory_bytes as memory_bytes
 from .parts.files.table_files import read_in_parts as read_in_parts
 from .parts.released_blocks import InOrder as InOrder
-from .parts.utility import BinnedFrame as BinnedFrame
+from .parts.risk import risk_of_file as risk_of_file
 from .parts.utility import compared as compared
 from .parts.utility import utility_scores as utility_scores
 from .parts.validation import reviewed_table as reviewed_table
@@ -42,7 +42,6 @@ from .review.rows_of_people import RowsOfPeople as RowsOfPeople
 from .review.rows_of_people import number_of_people as number_of_people
 from .review.rows_of_people import rows_of_each as rows_of_each
 from .risk import RiskReport as RiskReport
-from .risk import risk_notes as risk_notes
 from .risk import risk_report as risk_report
 from .roles import read_roles as read_roles
 from .split_table import SplitFile as SplitFile

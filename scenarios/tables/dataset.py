@@ -17,8 +17,6 @@ from metrics.columns import (
     SUPPRESSED,
     CategoricalDomain,
     Domain,
-    Floats,
-    Integers,
     NumericDomain,
     UnfitValueError,
     format_number,
@@ -49,10 +47,8 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
     if isinstance(declared, NumberColumn) or (declared is None and column.looks_numeric()):
         rows = pd.Series(column.number_rows(), name=name)
         refuse(rows.isna().all(), f"{column.where} has no number in any row; declare its domain or remove it")
-        domain = infer_domain(rows, BINS)
+        domain = infer_domain(rows, BINS, column.weights)
         assert isinstance(domain, NumericDomain)  # noqa: S101
-        if column.weights is not None:
-            domain = replace(domain, cuts=_weighted_cuts(column.number_rows(), column.weights, domain))
         if declared is not None and declared.integer is not None:
             domain = replace(domain, integer=declared.integer)
         numbers = "integers" if domain.integer else "numbers"
@@ -62,16 +58,6 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
     reason = " (not all plain numbers: leading zeros or more than 15 digits make codes)" if coded else ""
     size = "1 category" if categories.size == 1 else f"{categories.size} categories"
     return categories, f"{size}{reason}"
-
-
-def _weighted_cuts(rows: Floats, weights: Integers, domain: NumericDomain) -> tuple[float, ...]:
-    """Cuts of `metrics.columns.domains.infer_domain` where each row stands for so many records."""
-    known = ~np.isnan(rows)
-    order = np.argsort(rows[known], kind="stable")
-    numbers, reach = rows[known][order], np.cumsum(weights[known][order])
-    ranks = np.ceil(np.linspace(0, 1, BINS + 1)[1:-1] * (reach[-1] - 1))
-    quantiles = np.unique(numbers[np.searchsorted(reach, ranks, side="right")])
-    return tuple(cut for cut in quantiles.tolist() if domain.low < cut <= domain.high)
 
 
 def default_hierarchy(domain: Domain) -> Hierarchy:

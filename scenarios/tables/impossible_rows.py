@@ -7,7 +7,7 @@ from pathlib import Path
 
 from defenses import Microdata, MicrodataDefense, Pipeline
 from defenses.synthetic.mixed_column import mixed_column
-from defenses.synthetic.structural_zero import structural_zeros
+from defenses.synthetic.row_synthesizer import structural_zeros
 from metrics.columns import refuse
 from scenarios.tables.note import Note
 from scenarios.tables.reading.written_cells import WrittenCells

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -21,6 +20,9 @@ from metrics.risk import GroupRisk
 from scenarios.tables.note import Note
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import Roles
+
+if TYPE_CHECKING:
+    from defenses.base import StoredBlock
 
 PERSON = ""
 """Name of the column of people who are known by other means than a released column."""
@@ -190,6 +192,12 @@ class CountedRelease(ABC):
         return name if name in self.columns and name not in self.quasi_identifiers else None
 
     @property
+    def stars(self) -> dict[str, int]:
+        """Code of ``*`` in the quasi-identifiers that hold it."""
+        found = {name: self.columns[name].suppressed for name in self.quasi_identifiers}
+        return {name: code for name, code in found.items() if code is not None}
+
+    @property
     @abstractmethod
     def rows(self) -> int:
         """Number of rows."""
@@ -199,16 +207,21 @@ class CountedRelease(ABC):
         """Equivalence classes, some at a time, with the values of a column; without one, all hold one value, 0."""
 
     @abstractmethod
-    def blocks(self, names: Sequence[str]) -> Iterator[Any]:
-        """Blocks of rows in the order of the table, each with its `start`, and the codes of some columns by name."""
+    def blocks(self, names: Sequence[str]) -> Iterator[StoredBlock]:
+        """Blocks of `BLOCK` rows in the order of the table, with the codes of some columns."""
+
+    def cells(self, name: str) -> Iterator[Cells]:
+        """Text of each code's cell, None where missing, in parts where there are too many to list."""
+        listed = self.columns[name].cells
+        if listed is not None:
+            yield listed
 
 
 @dataclass(frozen=True)
 class ReleasedTable(CountedRelease):
-    """A released table in memory, which is its only block."""
+    """A released table in memory."""
 
     columns: Mapping[str, CodedCells] = field(repr=False)
-    start: ClassVar[int] = 0
 
     @property
     def rows(self) -> int:
@@ -224,9 +237,14 @@ class ReleasedTable(CountedRelease):
         """Code of each row in a column."""
         return self.columns[name].codes
 
-    def blocks(self, names: Sequence[str]) -> Iterator[ReleasedTable]:
-        """The table as its only block, with all columns."""
-        yield self
+    def blocks(self, names: Sequence[str]) -> Iterator[StoredBlock]:
+        """Blocks of rows in the order of the table."""
+        # It imports channels of defenses, which `tokumei risk` does not need.
+        from defenses.base import blocks
+
+        for number, start in enumerate(range(0, self.rows, blocks.BLOCK)):
+            rows = slice(start, start + blocks.BLOCK)
+            yield blocks.StoredBlock(number, start, {name: self.codes(name)[rows] for name in names})
 
     def class_pairs(self, value: str | None = None) -> Iterator[ClassPairs]:
         """All equivalence classes together."""
@@ -297,44 +315,44 @@ class ClassCounts:
         ValueError
             If there is no quasi-identifier or no row, or a sensitive column is a quasi-identifier.
         """
-        require_quasi_identifiers(table.quasi_identifiers)
-        require(table.rows, "the table has no rows and therefore no classes to measure")
-        for column in table.sensitive:
-            refuse(
-                column in table.quasi_identifiers,
-                f"column {column!r} is a quasi-identifier and cannot be the sensitive column too",
-            )
-        found = {name: table.columns[name].suppressed for name in table.quasi_identifiers}
-        stars = {name: code for name, code in found.items() if code is not None}
+        _check_roles(table)
+        stars = table.stars
         every = all(table.columns[name].counts[code] == table.rows for name, code in stars.items())
         whole = stars if len(stars) == len(table.quasi_identifiers) and not every else {}
-        sizes: Counter[int] = Counter()
-        people: Counter[int] = Counter()
+        weight = None if table.weights is None else table.roles.weight
+        sizes: list[SizeCounts] = []
+        people: list[SizeCounts] = []
         diversity: dict[str, ClassDiversity] = {}
         kept: list[tuple[Mapping[str, Integers], Integers]] = []
-        used = suppressed = 0
         members: list[tuple[Floats, Integers, Integers]] = []
-        measured = dict.fromkeys(name for name in (*table.sensitive, table.person, table.group) if name is not None)
+        own: list[Integers] = []
+        weighted: list[Floats] = []
+        used = suppressed = 0
+        measured = dict.fromkeys((*table.sensitive, table.person, table.group, weight))
+        measured.pop(None, None)
         for number, name in enumerate(measured or [None]):
             for arrived in table.class_pairs(name):
                 pairs, stripped = arrived.without_suppressed(whole)
                 suppressed = stripped or suppressed
                 if not pairs.counts.size:
                     continue
+                records = pairs.summed(pairs.counts)
                 if number == 0:
-                    records = pairs.summed(pairs.counts)
-                    sizes += _by_size(records)
+                    sizes.append(SizeCounts.of_classes(records))
                     used += records.size * (_SEARCH + sum(column.itemsize for column in pairs.codes.values()))
                     kept = [*kept, (pairs.codes, records)] if memory is None or used <= memory else []
-                if name is not None and name == table.person:
+                if name is None:
+                    continue
+                named = pairs.values != table.columns[name].empty
+                if name == table.person:
                     # Rows that name nobody are a person each.
-                    unnamed = pairs.values == table.columns[name].empty
-                    people += _by_size(pairs.summed(np.where(unnamed, pairs.counts, 1)))
-                if name is not None and name == table.group:
+                    people.append(SizeCounts.of_classes(pairs.summed(np.where(named, 1, pairs.counts))))
+                if name == table.group:
                     # Rows that name no group are in none.
-                    named = pairs.values != table.columns[name].empty
-                    risk = 1 / pairs.summed(pairs.counts)[pairs.groups]
-                    members.append((risk[named], pairs.values[named], pairs.counts[named]))
+                    members.append(((1 / records)[pairs.groups][named], pairs.values[named], pairs.counts[named]))
+                if name == weight and table.weights is not None:
+                    own.append(records)
+                    weighted.append(pairs.summed(pairs.counts * table.weights[pairs.values]))
                 if name in table.sensitive:
                     shares = table.columns[name].shares
                     part = ClassDiversity.of_pairs(pairs.groups, pairs.values, pairs.counts, shares)
@@ -345,33 +363,28 @@ class ClassCounts:
         if memory is None or used <= memory:
             joined = {name: np.concatenate([codes[name] for codes, _ in kept]) for name in table.quasi_identifiers}
             coded = CodedClasses(joined, np.concatenate([records for _, records in kept]), stars)
-        in_people = SizeCounts.of_counter(people) if people else None
-        groups = GroupRisk.of(*map(np.concatenate, zip(*members, strict=True))) if members else None
         return cls(
-            SizeCounts.of_counter(sizes), in_people, groups, diversity, coded, suppressed, _weighted(table, whole)
+            SizeCounts.joined(sizes),
+            SizeCounts.joined(people) if people else None,
+            GroupRisk.of(*map(np.concatenate, zip(*members, strict=True))) if members else None,
+            diversity,
+            coded,
+            suppressed,
+            None if weight is None else (np.concatenate(own), np.concatenate(weighted)),
         )
 
 
-def _weighted(table: CountedRelease, stars: Mapping[str, int]) -> tuple[Integers, Floats] | None:
-    """Number of records and sum of weights of each class but the wholly suppressed records, if there are weights."""
-    weights = table.weights
-    if weights is None:
-        return None
-    own: list[Integers] = []
-    sums: list[Floats] = []
-    for arrived in table.class_pairs(table.roles.weight):
-        pairs, _ = arrived.without_suppressed(stars)
-        if pairs.counts.size:
-            own.append(pairs.summed(pairs.counts))
-            sums.append(pairs.summed(pairs.counts * weights[pairs.values]))
-    return np.concatenate(own), np.concatenate(sums)
+def _check_roles(table: CountedRelease) -> None:
+    """Raise ValueError unless a table has rows and quasi-identifiers, none of them sensitive."""
+    require_quasi_identifiers(table.quasi_identifiers)
+    require(table.rows, "the table has no rows and therefore no classes to measure")
+    for column in table.sensitive:
+        refuse(
+            column in table.quasi_identifiers,
+            f"column {column!r} is a quasi-identifier and cannot be the sensitive column too",
+        )
 
 
 def require_quasi_identifiers(names: Sequence[str]) -> None:
     """Raise ValueError if there is no quasi-identifier."""
     require(names, "the table has no quasi-identifier; name some in the roles file")
-
-
-def _by_size(sizes: Integers) -> Counter[int]:
-    """Number of classes of each size, given the size of each class."""
-    return Counter(dict(zip(*map(np.ndarray.tolist, np.unique(sizes, return_counts=True)), strict=True)))

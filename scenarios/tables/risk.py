@@ -251,7 +251,7 @@ def risk_report(
         searched=classes is not None,
         several=tuple(name for name in table.sensitive if not columns[name].plain),
         suppressed=counts.suppressed,
-        starred=any(columns[name].suppressed is not None for name in names),
+        starred=bool(table.stars),
         noised=tuple(
             name for name in names if looks_noised(columns[name].rows_of_cells(), table.roles.columns.get(name))
         ),

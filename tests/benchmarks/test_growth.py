@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 from attacks.base.attack import Knowledge
-from attacks.reports.pool_inference import PoolInference
+from attacks.reports.inference_from_reports import PoolInference
 from defenses.ldp.local_reports import LocalReports
 from defenses.perturbation.reference_releases import Identity
 from metrics.fidelity import RangeQueries
 from metrics.profile import original_profile, profile
 from scenarios.games.playing import play_alone
-from scenarios.games.pool import Pool
+from scenarios.games.reports import Pool
 from scenarios.running.methods.invented_people import example, people
 from scenarios.running.methods.methods import exported, metrics
 from scenarios.running.plan import read_plan
@@ -115,7 +115,7 @@ def test_play(benchmark, name, share):
 
 
 @pytest.mark.parametrize("share", SHARES)
-def test_pool_inference(benchmark, share):
+def test_inference_from_reports(benchmark, share):
     """A play of pool inference, which no shipped scenario has."""
     persons = round(share * 400)
     records = emoji(2 * persons, 40, generator(0, "growth"))

@@ -191,7 +191,7 @@ def test_no_support_tells_neighbours_by_the_type_of_a_value(declared, typed_form
 
 
 @pytest.mark.usefixtures("tables_are_read_once")
-def test_without_declared_domains_nothing_is_promised_or_answered(tmp_path):
+def test_without_declared_domains_nothing_is_guaranteed_or_answered(tmp_path):
     tables = {title: table for title, table in neighbours(tmp_path, BARE).items() if table is not None}
     declared_table = loaded(tmp_path, texts(), DECLARED)
     answers = set()
@@ -205,7 +205,7 @@ def test_without_declared_domains_nothing_is_promised_or_answered(tmp_path):
     assert len(answers) == sum(defense.kind == "statistics" for defense in claimants(declared_table).values())
 
 
-def test_every_promise_lists_what_is_read_before_the_noise(declared):
+def test_every_guarantee_lists_what_is_read_before_the_noise(declared):
     for name, defense in claimants(declared["the same record"]).items():
         notes = " ".join((type(defense).__doc__ or "").split())
         for word in ("Reads before its noise.", "Public:", "Protected:", "number", "missing", "declared domain"):

@@ -16,7 +16,7 @@ import pytest
 from run_tools import start
 
 from leaderboard import Result, Store
-from leaderboard.results.wording import reword
+from leaderboard.results.setting_names import reword
 
 pytestmark = pytest.mark.waits
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scenarios.games.playing import attack_release, make_release
-from scenarios.games.questions.row_question import RowQuestion
+from scenarios.games.questions.person_questions import RowQuestion
 from scenarios.running.methods.methods import exported
 from scenarios.running.plan import read_plan, read_plans
 from scenarios.tables.seeds import generator

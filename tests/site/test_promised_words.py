@@ -112,14 +112,14 @@ def rows(page):
 
 
 @pytest.mark.parametrize(("method", "given"), list(defended()))
-def test_a_command_with_a_parameter_of_privacy_promises_it(method, given):
+def test_a_command_with_a_parameter_of_privacy_guarantees_it(method, given):
     stated = guaranteed(method, **given_parameters([f"{name}={text}" for name, text in given.items()]))
     for name in set(given) & set(PRIVACY):
         assert stated[name] == float(given[name]), f"{method} guarantees no {name} of {given[name]}"
 
 
 @pytest.mark.parametrize(("kind", "given"), list(constructed()))
-def test_a_class_constructed_with_a_parameter_of_privacy_promises_it(kind, given):
+def test_a_class_constructed_with_a_parameter_of_privacy_guarantees_it(kind, given):
     made = kind(**given)
     guaranteed = made.guarantee(records()) if callable(made.guarantee) else made.guarantee
     for name in set(given) & set(PRIVACY):
@@ -133,7 +133,7 @@ def test_pages_of_both_languages_construct_defenses():
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
-def test_families_promise_what_the_page_says(language):
+def test_families_guarantee_what_the_page_says(language):
     page, seen = ROOT / f"docs/site/{language}/choose.md", 0
     for methods, words in rows(page):
         for method in set(methods) - OTHER_KINDS:
@@ -152,7 +152,7 @@ def test_families_promise_what_the_page_says(language):
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
-def test_what_the_questions_recommend_promises_something(language):
+def test_what_the_questions_recommend_guarantees_something(language):
     text = (ROOT / f"docs/site/{language}/choose.md").read_text(encoding="utf-8")
     questions = re.search(r"^1\. \*\*.*?(?=^## )", text, re.MULTILINE | re.DOTALL)[0]
     recommended = set(re.findall(r"`([A-Z]\w+)`", questions)) - OTHER_KINDS
@@ -161,5 +161,5 @@ def test_what_the_questions_recommend_promises_something(language):
         assert any(value is not None for value in guaranteed(name).values()), f"{name} guarantees nothing"
 
 
-def test_a_method_without_a_promise_would_be_seen():
+def test_a_method_without_a_guarantee_would_be_seen():
     assert guaranteed("OptimalRetention", epsilon=2.0)["epsilon"] is None

@@ -4,8 +4,7 @@ from defenses.base.channel_parts.categories import Containment, GroupMode, Reten
 from defenses.base.channel_parts.noise import AddedNoise, Clipping, GroupMean, Rounded
 from defenses.base.channel_parts.part import ChannelPart, ColumnPart, Independent, Likelihood, Presence, ValuePart
 from defenses.base.channel_parts.rank_window import RankWindow, SwapLaw
-from defenses.base.channel_parts.reported_number import ReportedNumber
-from defenses.base.channel_parts.reports import ReportAmongFakes, ReportedSet
+from defenses.base.channel_parts.reports import ReportAmongFakes, ReportedNumber, ReportedSet
 
 __all__ = [
     "AddedNoise",

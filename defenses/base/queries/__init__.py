@@ -12,12 +12,10 @@ Missing values are treated alike everywhere:
 - A category that is missing or not in the domain is counted in no cell.
 """
 
-from defenses.base.queries.columns import codes, labels, numbers
-from defenses.base.queries.condition import Condition
-from defenses.base.queries.counts import ContingencyTable, Count
-from defenses.base.queries.graph import DegreeCounts, EdgeCount, TriangleCount
-from defenses.base.queries.one_column import (
+from defenses.base.queries.column_queries import (
+    ContingencyTable,
     Correlation,
+    Count,
     Covariance,
     Histogram,
     Maximum,
@@ -30,7 +28,8 @@ from defenses.base.queries.one_column import (
     Variance,
     correlation_of,
 )
-from defenses.base.queries.query import Answer, BudgetSpent, Query, QuerySession
+from defenses.base.queries.graph import DegreeCounts, EdgeCount, TriangleCount
+from defenses.base.queries.query import Answer, BudgetSpent, Condition, Query, QuerySession, codes, labels, numbers
 
 __all__ = [
     "Answer",

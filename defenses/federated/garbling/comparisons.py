@@ -11,7 +11,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.federated.field import AggregationError
 from defenses.federated.garbling.gates import (
     LABEL_BYTES,
     Circuit,
@@ -30,6 +29,7 @@ from defenses.federated.garbling.gates import (
     selected,
     to_bits,
 )
+from defenses.federated.secret_sharing import AggregationError
 from metrics.columns import check_integer, require
 
 # Yao's protocol: one party garbles a circuit, the other evaluates it.

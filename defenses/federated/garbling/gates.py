@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.federated.field import AggregationError
+from defenses.federated.secret_sharing import AggregationError
 
 # Wire labels of garbled circuits: 128 bits each, and the hash that encrypts them.
 

@@ -32,8 +32,7 @@ from defenses.grouping.constraints import (
     counted_sensitive_columns,
     sensitive_columns,
 )
-from defenses.grouping.incognito.lattice import Lattice, build_lattice, leveled_column
-from defenses.grouping.incognito.losses import LOSSES
+from defenses.grouping.incognito.lattice import LOSSES, Lattice, build_lattice, leveled_column
 from defenses.grouping.incognito.search import (
     ClassRequirements,
     SearchResult,

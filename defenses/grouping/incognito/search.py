@@ -24,8 +24,7 @@ from defenses.grouping.constraints import (
     all_hold,
     blocks,
 )
-from defenses.grouping.incognito.lattice import DENSE, FrequencySet, Lattice, Node, number_tuples
-from defenses.grouping.incognito.losses import NodeLoss, outer_sum
+from defenses.grouping.incognito.lattice import DENSE, FrequencySet, Lattice, Node, NodeLoss, number_tuples, outer_sum
 from metrics.columns import Booleans, Floats, Integers
 
 # Upper bounds on the rows of a class that finer classes can release under constraints.

@@ -37,8 +37,7 @@ from defenses.grouping.microaggregation.representatives import (
     grouped_column,
     release_representatives,
 )
-from defenses.grouping.mondrian.coding import code_columns, each_column
-from defenses.grouping.mondrian.columns import OrderedColumn, order_column
+from defenses.grouping.mondrian.columns import OrderedColumn, code_columns, each_column, order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
 from defenses.grouping.mondrian.partition import partition
 from defenses.grouping.mondrian.parts import TableInParts

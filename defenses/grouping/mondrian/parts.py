@@ -12,8 +12,14 @@ from numpy.typing import NDArray
 
 from defenses.base import Block, Divided, RecordsInBlocks, WeightedColumn, block_generator, filled, plain_numbers
 from defenses.grouping.constraints import Constraint, SensitiveColumn, hold
-from defenses.grouping.mondrian.coding import code_numbers, each_column
-from defenses.grouping.mondrian.columns import MISSING, OrderedColumn, OrderedNumbers, order_column
+from defenses.grouping.mondrian.columns import (
+    MISSING,
+    OrderedColumn,
+    OrderedNumbers,
+    code_numbers,
+    each_column,
+    order_column,
+)
 from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
 from defenses.grouping.mondrian.partition import partition
 from metrics.columns import Booleans, Floats, Integers, NumericDomain

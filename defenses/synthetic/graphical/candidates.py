@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.queries.counts import counted
+from defenses.base.queries.column_queries import counted
 from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.clique_tree import Columns, model_cells
 from defenses.synthetic.graphical.estimation import GraphicalModel, NoisyMarginal, Placement, sampled_rows

@@ -20,8 +20,16 @@ from defenses.dp.mechanism import check_delta
 from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.clique_tree import Columns, model_cells
 from defenses.synthetic.mixed_column import Drawn
-from defenses.synthetic.row_synthesizer import Inside, check_public_domains, numbers_inside, possible_rows
-from defenses.synthetic.structural_zero import StructuralZero, Zeros, check_structural_zeros, structural_zeros
+from defenses.synthetic.row_synthesizer import (
+    Inside,
+    StructuralZero,
+    Zeros,
+    check_public_domains,
+    check_structural_zeros,
+    numbers_inside,
+    possible_rows,
+    structural_zeros,
+)
 from metrics.columns import Booleans, Floats, Integers, NumericDomain, check_real
 
 DrawnCodes = Callable[[int, Generator], list[Integers]]

@@ -14,10 +14,10 @@ from metrics.classes import rows_in_classes
 from metrics.columns import Booleans, Integers
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.row_origin import RowOrigin, people_of_rows
+from scenarios.tables import RiskReport, risk_report
 from scenarios.tables.finished_table import FinishedTable
 from scenarios.tables.released_classes import PERSON, CodedCells, ReleasedTable
 from scenarios.tables.review.rows_of_people import ClassMembers
-from scenarios.tables.risk import RiskReport, risk_report
 from scenarios.tables.roles import Roles
 
 

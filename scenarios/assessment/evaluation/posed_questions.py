@@ -13,7 +13,7 @@ from numpy.random import Generator
 import attacks as a
 from attacks import Attack, BayesInference, ClassifierInference, MajorityInClass, NotApplicable
 from attacks.base import Decisions, Predicates, RankedAnswers
-from attacks.criteria.atomic_predicates import Conjunction
+from attacks.criteria.singling_out import Conjunction
 from defenses import Identity, Microdata, MicrodataRelease, released_frame
 from leaderboard.pages.number_text import number
 from leaderboard.statistics.pairs import FEWEST_TRIALS
@@ -44,20 +44,22 @@ from scenarios.assessment.evaluation.row_origin import (
     recognized_origin,
 )
 from scenarios.games.control_group import with_sensitive
-from scenarios.games.finished_release import FinishedRelease, GivenPeople
 from scenarios.games.people import Drawn, by_person
 from scenarios.games.playing import Randomness, claims_of, scores_of
 from scenarios.games.questions.attribute_question import AttributeQuestion, successes
-from scenarios.games.questions.member_question import MemberQuestion, SinglingOutQuestion, membership_scores
-from scenarios.games.questions.question import Question
-from scenarios.games.questions.row_question import (
+from scenarios.games.questions.person_questions import (
     SIDES,
     LinkQuestion,
+    MemberQuestion,
     RowQuestion,
+    SinglingOutQuestion,
+    membership_scores,
     person_score,
     row_scores,
     two_halves,
 )
+from scenarios.games.questions.question import Question
+from scenarios.games.table_game import FinishedRelease, GivenPeople
 from scenarios.tables.file_methods import ReleasedFile
 from scenarios.tables.finished_table import FinishedTable
 from scenarios.tables.review.rows_of_people import number_of_people, person_numbers

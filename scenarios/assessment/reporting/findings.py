@@ -19,7 +19,7 @@ from metrics.columns import Cells, Domain, Floats, Integers, NumericDomain, read
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, MeasuredAttack
 from scenarios.assessment.evaluation.posed_questions import EVERYTHING, HALVES, NOTHING, QUASI, ReleaseEvaluation
 from scenarios.assessment.evaluation.row_origin import DOUBTED, QUASI_IDENTIFIERS
-from scenarios.games.questions.row_question import two_halves
+from scenarios.games.questions.person_questions import two_halves
 from scenarios.tables.review.rows_of_people import ClassMembers
 
 # What equivalence classes show about a sensitive column.

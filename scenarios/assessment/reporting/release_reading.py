@@ -47,7 +47,7 @@ from scenarios.assessment.reporting.findings import (
     identifier_findings,
     ordered,
 )
-from scenarios.assessment.reporting.release_report import ReportContent, refuse_false_promise
+from scenarios.assessment.reporting.release_report import ReportContent, refuse_false_guarantee
 from scenarios.assessment.reporting.remedies import Advisor, advice_words
 from scenarios.tables.finished_table import FinishedTable
 from scenarios.tables.linkage_files import read_truth
@@ -404,21 +404,21 @@ def report_content(
     ------
     ValueError
         If the release or the records of its rows cannot be read, or the defense does not fit the original table or
-        promises more than the release keeps.
+        guarantees more than the release keeps.
     """
     table = setting.read(files["released"], read_bytes(Path(files["released"])))
     records = setting.records
     if setting.control is not None:
         refuse_control_in_release(files["released"], table.frame, records, setting.control, table.domains)
-    promised = None if defense is None else defense.guarantee(setting.dataset.records)
+    guarantee = None if defense is None else defense.guarantee(setting.dataset.records)
     truth = files.get("--truth")
     origin, random = _origin(truth, setting, table)
     evaluation = evaluate(setting, table, origin)
     classes = released_classes(setting, table, origin)
     sensitive = {name: table.domains[name] for name in records.sensitive if name in table.frame.columns}
     before, after = _compared(setting, classes, list(sensitive))
-    if promised is not None:
-        refuse_false_promise(promised, evaluation, defense_name, after.several if after else ())
+    if guarantee is not None:
+        refuse_false_guarantee(guarantee, evaluation, defense_name, after.several if after else ())
     counts = evaluation.origin != "unknown" or _generalized(table)
     count = _counting(setting, table, origin, classes, threshold, counts=counts)
     of_classes = count(table.alike[list(setting.columns)])
@@ -453,8 +453,8 @@ def report_content(
         after=after,
         costs=column_costs(people, release, setting.dataset.written.date_units),
         correlations=correlations,
-        promised=promised,
-        promised_by=defense_name,
+        guarantee=guarantee,
+        guaranteed_by=defense_name,
         warnings=(
             *_warnings(setting, table, truth, random),
             *(f"{one}." for one in correlation_warnings(correlations)),

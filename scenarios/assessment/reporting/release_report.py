@@ -68,7 +68,7 @@ class GuaranteeCheck:
     proves: bool = True
 
 
-def refuse_false_promise(
+def refuse_false_guarantee(
     guaranteed: Guarantee, evaluation: ReleaseEvaluation, name: str, several: Collection[str] = ()
 ) -> None:
     """Refuse a guarantee that the release does not keep: another defense made it.
@@ -314,9 +314,9 @@ class ReportContent:
         What happened to each column, in words.
     correlations : tuple of RankCorrelation
         Rank correlations of numbers before and after.
-    promised : Guarantee or None
+    guarantee : Guarantee or None
         The guarantee of the defense that made the release, if the user named it.
-    promised_by : str
+    guaranteed_by : str
         The defense with its parameters.
     warnings : tuple of str
         What the reader must know before the verdict.
@@ -338,8 +338,8 @@ class ReportContent:
     after: RiskReport | None
     costs: Mapping[str, str]
     correlations: tuple[RankCorrelation, ...]
-    promised: Guarantee | None
-    promised_by: str
+    guarantee: Guarantee | None
+    guaranteed_by: str
     warnings: tuple[str, ...]
     advice: tuple[str, ...]
     files: Mapping[str, str]
@@ -470,18 +470,18 @@ def _attacks(measured: Measured) -> Section:
 
 
 def _guarantee(content: ReportContent) -> Section:
-    if content.promised is None:
+    if content.guarantee is None:
         words = ["None is known of a finished file. --defense names the method that made it, for its guarantee."]
     else:
         rows = RowsOfPeople.of(content.measured.setting.dataset.records)
-        words = [f"{content.promised_by} guarantees: {content.promised}.", unchecked(content)]
-        words += guarantee_words(content.promised, rows)
+        words = [f"{content.guaranteed_by} guarantees: {content.guarantee}.", unchecked(content)]
+        words += guarantee_words(content.guarantee, rows)
     return Section("Guarantee", tuple(filter(None, words)))
 
 
 def unchecked(content: ReportContent) -> str:
     """What of the guarantee rests on the declaration alone; empty if nothing does."""
-    guaranteed, after = content.promised, content.after
+    guaranteed, after = content.guarantee, content.after
     several = () if after is None else after.several
     return "" if guaranteed is None else unchecked_words(guaranteed, content.measured.evaluation, several)
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from attacks.statistics.learned_event import learn_event
+from attacks.statistics.distinguishing import learn_event
 from defenses.base import Parametrized
-from defenses.federated.accounting import gaussian_epsilon
+from defenses.federated.noise import gaussian_epsilon
 from metrics.columns import Booleans, Floats, check_integer, check_real, refuse
 from metrics.empirical_epsilon import gaussian_shift_bound, one_run_epsilon
 
@@ -116,7 +116,7 @@ def audit(subject: Subject, *, runs: int | None = None, confidence: float = 0.99
     """Compute a lower bound on a mechanism's epsilon, with stated confidence.
 
     For each pair of neighbours the mechanism runs on both inputs. Half of the outputs serve to learn an event that
-    distinguishes the inputs (`attacks.statistics.learned_event`). The frequencies of that event in the other half give
+    distinguishes the inputs (`attacks.statistics.distinguishing`). The frequencies of that event in the other half give
     a bound by Clopper and Pearson's limits. With several pairs, each bound is computed at the level
     1 - (1 - confidence) / pairs (Bonferroni). A correct mechanism therefore fails with probability at most
     1 - confidence.

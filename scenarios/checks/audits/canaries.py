@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.membership.model_confidence import classifier
-from attacks.statistics.learned_event import OutputScore, learn_event
-from attacks.statistics.query_budget import ask, even_share
+from attacks.statistics.disclosure_by_queries import ask, even_share
+from attacks.statistics.distinguishing import OutputScore, learn_event
 from defenses import (
     Defense,
     GraphCurator,

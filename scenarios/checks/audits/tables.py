@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.random import Generator
 from scipy import stats
 
-from attacks.statistics.query_budget import ask, even_share
+from attacks.statistics.disclosure_by_queries import ask, even_share
 from defenses import Defense, Microdata, MicrodataRelease, StatisticsRelease
 from defenses.base.queries import Condition, Count, Histogram, Mean, Query, Sum
 from metrics.columns import Booleans, CategoricalDomain, Floats, NumericDomain, refuse, require

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from attacks.attributes.composition_attack import OtherRelease
+from attacks.attributes.majority_in_class import OtherRelease
 from attacks.base import Attack, Claims, Decisions, Knowledge, NotApplicable, Predicates, RankedAnswers, ValueClaims
 from attacks.criteria.nearest_row_linkability import LinkedRows
 from defenses import Channel, Identity, Microdata, MicrodataRelease, Mondrian

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.statistics.statistical_disclosure import LinearSecret, StatisticsKnowledge
+from attacks.statistics.disclosure_by_queries import LinearSecret, StatisticsKnowledge
 from defenses.base import Microdata
 from defenses.base.queries import Condition, Count, Histogram, Mean, Query, Sum, numbers
 from metrics.columns import (

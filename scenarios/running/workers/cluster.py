@@ -251,7 +251,7 @@ class DaskEngine:
         """End the connection to the cluster."""
         self._stack.close()
 
-    def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], PartResult]) -> Iterator[PartResult]:
+    def over_parts(self, files: TableFiles, function: Callable[[TableFiles], PartResult]) -> Iterator[PartResult]:
         """Apply a function to each part on a worker; a few parts at a time wait for their turn.
 
         Raises ValueError if the cluster cannot be reached, a worker's versions differ, or the function raises it.
@@ -263,7 +263,7 @@ class DaskEngine:
         waiting: list[Any] = []
         for number in range(len(files.parts)):
             # A table that is read again may be another one, so that no result is used twice.
-            waiting.append(self._client.submit(_on_part, function, files.part(number), number, versions, pure=False))
+            waiting.append(self._client.submit(_on_part, function, files.part(number), versions, pure=False))
             if len(waiting) >= ahead:
                 yield waiting.pop(0).result()
         while waiting:
@@ -274,10 +274,8 @@ MODULES = ("scenarios.tables.parts.records", "scenarios.tables.parts.released", 
 """Modules whose code must agree on all machines."""
 
 
-def _on_part(
-    function: Callable[[TableFiles, int], PartResult], files: TableFiles, number: int, versions: dict[str, str]
-) -> PartResult:
+def _on_part(function: Callable[[TableFiles], PartResult], files: TableFiles, versions: dict[str, str]) -> PartResult:
     """Open a part on a worker, and apply a function to it."""
     check_environment(versions, MODULES)
     with files:
-        return function(files, number)
+        return function(files)

@@ -18,6 +18,7 @@ from defenses import Guarantee, Microdata, MicrodataDefense, MicrodataRelease
 from defenses.base import (
     CellList,
     ReleasedBlock,
+    StoredBlock,
     block_generator,
     guarantee_of_parts,
 )
@@ -27,7 +28,7 @@ from metrics import NumericDomain, TableUtility
 from metrics.columns import Booleans, Integers, require
 from scenarios.tables.parts.files.output_files import private_folder
 from scenarios.tables.parts.files.spool import Spool
-from scenarios.tables.parts.records import CodedValues, LargeRecords, StoredBlock
+from scenarios.tables.parts.records import CodedValues, LargeRecords
 from scenarios.tables.parts.released_blocks import InOrder, LargeRelease, released_block
 
 # Which block each row of a table draws, so that a defense can release every block by itself.

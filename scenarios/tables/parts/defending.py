@@ -14,8 +14,8 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from defenses import MicrodataDefense
-from defenses.base import ReleasedBlock
-from metrics.classes import agreeing_records
+from defenses.base import CountedCells, ReleasedBlock
+from metrics.classes import SizeCounts, agreeing_records
 from metrics.columns import SUPPRESSED, Integers, refuse
 from metrics.risk import GroupRisk
 from scenarios.tables.parts.files.table_files import OneMachine
@@ -24,9 +24,8 @@ from scenarios.tables.parts.records import LargeRecords, over_parts
 from scenarios.tables.parts.released_blocks import BlockByBlock, InOrder, LargeRelease, blocks_of
 from scenarios.tables.parts.validation import ReviewedInParts
 from scenarios.tables.review.households import risk_of_rows
-from scenarios.tables.review.release_notes import CountedCells
 from scenarios.tables.review.reviewed_table import ReviewedTable
-from scenarios.tables.review.rows_of_people import PeopleInClasses, numbers_of
+from scenarios.tables.review.rows_of_people import ClassMembers, numbers_of
 
 LISTED = 1 << 20
 """Mean number of records up to which all numbers of a column are kept for notes; of more, evenly spaced ones are."""
@@ -102,11 +101,11 @@ class ReleaseCounts:
                 self._rows[name] = rows
             yield block
 
-    def people(self, k: int | None) -> PeopleInClasses | None:
-        """People in the classes of k rows each, as guaranteed; None without k, or if rows are too many."""
+    def people(self, k: int | None) -> SizeCounts | None:
+        """Sizes in people of the classes of k rows each, as guaranteed; None without k, or if rows are too many."""
         if k is None or self.table.people is None or not self._classes:
             return None
-        return PeopleInClasses.of(*self._with_numbers(self.table.person_numbers), k)
+        return SizeCounts.of_classes(ClassMembers.of(*self._with_numbers(self.table.dataset.records.person)).sizes)
 
     def by_convention(self) -> tuple[int, int] | None:
         """Smallest class if ``*`` is a value, and fewest records that agree with one if it is any value; see `risk`.
@@ -133,12 +132,13 @@ class ReleaseCounts:
         """Risk of the groups of people; None without groups, or if rows are too many."""
         if self.table.groups is None or not self._classes:
             return None
-        return risk_of_rows(*self._with_numbers(self.table.group_numbers))
+        return risk_of_rows(*self._with_numbers(self.table.dataset.records.group))
 
-    def _with_numbers(self, numbers: Integers) -> tuple[Integers, Integers]:
-        """Class of each released row, and number of its record; a row that stems from no record has its own."""
+    def _with_numbers(self, name: str | None) -> tuple[Integers, Integers]:
+        """Class of each released row, and number of its person or group; one that stems from no record has its own."""
         rows = pd.concat(self._classes, ignore_index=True)
-        return pd.factorize(rows["class"])[0], numbers_of(pd.Series(numbers).reindex(rows["record"]))
+        numbers = pd.Series(self.table.numbers_in(name)).reindex(rows["record"])
+        return pd.factorize(rows["class"])[0], numbers_of(numbers)
 
     def _telling(self, stored: NDArray[Any]) -> NDArray[Any]:
         """Evenly spaced cells of a block, all if the table is small, with the extremes or a missing one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,77 +10,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.random import SeedSequence
-from scipy.sparse import csr_array
 
 from defenses import Guarantee, MicrodataDefense
 from defenses.base import (
     Block,
     BlockwiseDefense,
     CellList,
-    CodedColumn,
     CountedDefense,
-    CountedTable,
     Recoding,
     RecordsInBlocks,
     ReleasedBlock,
     ReleasePlan,
+    StoredBlock,
     block_generator,
     recoded_step,
     unchanged_step,
 )
-from defenses.base import counted_table as limits
 from metrics.columns import Integers, refuse
 from scenarios.tables.parts.blocked import blocked
 from scenarios.tables.parts.combination_index import CombinationIndex
-from scenarios.tables.parts.combinations import Combinations, TooManyCombinations, count_combinations
+from scenarios.tables.parts.combinations import TooManyCombinations, counted_table
 from scenarios.tables.parts.memory_release import is_planned
-from scenarios.tables.parts.records import LargeRecords, StoredBlock
+from scenarios.tables.parts.records import LargeRecords
 from scenarios.tables.parts.released_blocks import BlockByBlock, InOrder, LargeRelease, released_block
 
 # Releases of grouping methods: from counted combinations, or from the class of each record where these do not fit.
-
-
-def counted_table(
-    records: LargeRecords, names: Sequence[str], sensitive: Sequence[str] = (), *, most: int | None = None
-) -> CountedTable:
-    """Count the distinct combinations of some columns.
-
-    Parameters
-    ----------
-    records : LargeRecords
-        The records.
-    names : sequence of str
-        The columns; with none, all records are one combination.
-    sensitive : sequence of str
-        Columns whose values are counted in each combination.
-    most : int
-        Largest number of combinations; by default `MOST`.
-
-    Raises
-    ------
-    TooManyCombinations
-        If there are more, or a column's values are nearly all distinct numbers.
-    """
-    limit = limits.MOST if most is None else most
-    counts = count_combinations(records, names, sensitive, most=limit) if names else _all_in_one(records, sensitive)
-    stored = records.columns
-    return CountedTable(
-        records.roles,
-        {name: CodedColumn(stored[name].values, counts.codes[name], stored[name].missing) for name in names},
-        counts.counts,
-        counts.histograms,
-    )
-
-
-def _all_in_one(records: LargeRecords, sensitive: Sequence[str]) -> Combinations:
-    """All records as one combination."""
-    histograms = {}
-    for name in sensitive:
-        column = records.columns[name]
-        if column.numbers_only:
-            raise TooManyCombinations(f"{records.files.path}: column {name!r} holds nearly distinct numbers")
-        histograms[name] = csr_array(column.counts[None, : max(column.values.size, column.missing)])
-    return Combinations({}, np.array([records.rows]), histograms)
 
 
 def grouped_release(defense: CountedDefense, records: LargeRecords, *, most: int | None = None) -> LargeRelease:

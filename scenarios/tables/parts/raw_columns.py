@@ -397,7 +397,7 @@ def value_texts(
     separator = files.header.separator
     opened = TextTable({}, files.header.notes, {"separator": separator} if separator and not declared.separator else {})
     with true_rows(files, raw):
-        weights = {name: _weights(column, table.num_rows) for name, column in raw.items()}
+        weights = {name: row_weights(column, table.num_rows) for name, column in raw.items()}
         return arrow_text_table(files.path, table, declared, opened, separator, released=released, weights=weights)
 
 
@@ -435,7 +435,7 @@ def _with_empty(table: Any, files: TableFiles) -> Any:
     return pa.table([table.column(name) if name in read else empty for name in files.columns], names=fields)
 
 
-def _weights(raw: RawColumn, length: int) -> Integers:
+def row_weights(raw: RawColumn, length: int) -> Integers:
     """Number of records of each row of `value_table`; repetitions stand for none."""
     if len(raw.values) < raw.counts.size:
         return np.ones(length, dtype=np.int64)

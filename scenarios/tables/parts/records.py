@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from defenses.base import (
     PSEUDONYM,
     Block,
-    BlockColumn,
+    CountedCells,
     Divided,
     Microdata,
     RecordsInBlocks,
     ReleasedBlock,
+    StoredBlock,
     code_column,
     code_values,
     plain_numbers,
@@ -36,7 +37,7 @@ from scenarios.tables.parts.files.csv_files import literal, quoted
 from scenarios.tables.parts.files.output_files import private_folder
 from scenarios.tables.parts.files.spool import Spool
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
-from scenarios.tables.parts.raw_columns import RawColumn, ordered_rows, raw_columns, true_rows, value_texts
+from scenarios.tables.parts.raw_columns import RawColumn, ordered_rows, raw_columns, row_weights, true_rows, value_texts
 from scenarios.tables.reading.arrow_tables import text_bytes
 from scenarios.tables.roles import read_roles
 from scenarios.tables.toml.toml_file import read_bytes
@@ -95,44 +96,6 @@ class LargeColumn:
 
 
 @dataclass(frozen=True)
-class StoredBlock(Block):
-    """Consecutive rows of a table in files.
-
-    Attributes
-    ----------
-    number : int
-        Number of the block, from 0.
-    start : int
-        Position of its first row in the table.
-    columns : mapping of str to ndarray, each of shape (rows,)
-        Code of each row, int32; its number, float, in a column of `numbers_only`.
-    described : mapping of str to LargeColumn
-        The columns of the table.
-    """
-
-    number: int
-    start: int
-    columns: Mapping[str, NDArray[Any]]
-    described: Mapping[str, LargeColumn] = field(default_factory=dict, repr=False)
-
-    def __len__(self) -> int:
-        return len(next(iter(self.columns.values())))
-
-    def codes(self, name: str) -> Integers:
-        """Code of each row in a column."""
-        return self.columns[name]
-
-    def numbers(self, name: str) -> Floats:
-        """Number of each row in a column of numbers."""
-        stored, column = self.columns[name], self.described[name]
-        return stored.astype(float) if column.numbers_only else column.numbers[stored]
-
-    def take(self, rows: Integers) -> StoredBlock:
-        """Some of the rows."""
-        return replace(self, columns={name: stored[rows] for name, stored in self.columns.items()})
-
-
-@dataclass(frozen=True)
 class DistinctRecords(Microdata):
     """Distinct values of each column, with the number of records as length.
 
@@ -162,17 +125,6 @@ class DistinctRecords(Microdata):
         return f"column {column!r}"
 
 
-def _row_counts(column: LargeColumn, rows: int) -> Integers:
-    """Number of records of each row of the table of distinct values; of sampled numbers, each row is one record."""
-    if column.numbers_only:
-        return np.ones(rows, dtype=np.intp)
-    counts = np.zeros(rows, dtype=np.intp)
-    distinct = len(column.raw.values)
-    counts[:distinct] = column.raw.counts
-    counts[distinct : distinct + 1] = column.raw.missing
-    return counts
-
-
 @dataclass(frozen=True)
 class InParts:
     """A table that is read in parts; its blocks are numbered through all parts.
@@ -181,12 +133,9 @@ class InParts:
     ----------
     files : TableFiles
         The files.
-    first_row : int
-        Position of its first row; not 0 in later parts of a table.
     """
 
     files: TableFiles
-    first_row: int = field(default=0, kw_only=True)
 
     @property
     def rows(self) -> int:
@@ -249,7 +198,12 @@ class LargeRecords(InParts, RecordsInBlocks):
     @cached_property
     def counted(self) -> Microdata:
         """Roles, domains and the values that occur, with the number of records as length."""
-        roles = self.roles
+        roles, rows = self.roles, len(self.roles.frame)
+        # Of sampled numbers, each row is one record.
+        counts = {
+            name: np.ones(rows, dtype=np.intp) if column.numbers_only else row_weights(column.raw, rows)
+            for name, column in self.columns.items()
+        }
         return DistinctRecords(
             roles.frame,
             roles.identifiers,
@@ -260,14 +214,14 @@ class LargeRecords(InParts, RecordsInBlocks):
             roles.person,
             group=roles.group,
             size=self.rows,
-            counts={name: _row_counts(column, len(roles.frame)) for name, column in self.columns.items()},
+            counts=counts,
         )
 
     def is_coded(self, name: str) -> bool:
         """Whether the column has a code for each value."""
         return not self.columns[name].numbers_only
 
-    def column(self, name: str) -> BlockColumn:
+    def column(self, name: str) -> CountedCells:
         """Distinct values of a column, with the number of records of each."""
         column = self.columns[name]
         refuse(
@@ -276,7 +230,7 @@ class LargeRecords(InParts, RecordsInBlocks):
             "round it first, or leave it out",
         )
         values = pd.Series(column.values, name=name).astype(self.roles.frame[name].to_numpy().dtype)
-        return BlockColumn(values, column.counts[: len(values)])
+        return CountedCells(values, column.counts[: len(values)])
 
     def divided(
         self, names: Sequence[str], split: Callable[[Block], Divided], sizes: Integers
@@ -326,7 +280,7 @@ class LargeRecords(InParts, RecordsInBlocks):
     def blocks(self, names: Sequence[str] | None = None) -> Iterator[StoredBlock]:
         """Blocks of `BLOCK` rows in the order of the table; the last one may be shorter."""
         chosen = {name: self.columns[name] for name in (self.columns if names is None else names)}
-        yield from coded_blocks(self.files, chosen, self.first_row)
+        yield from coded_blocks(self.files, chosen)
 
     @cached_property
     def values(self) -> CodedValues:
@@ -391,17 +345,14 @@ def over_parts(table: Table, function: Callable[[Table], Result]) -> Iterator[Re
 
     The blocks of a part are those of the whole table that begin in it.
     """
-    starts = np.cumsum([0, *(table.files.part_rows[:-1] if len(table.files.parts) > 1 else ())]).tolist()
-    yield from table.files.engine.over_parts(table.files, partial(_on_part, table, starts, function))
+    yield from table.files.engine.over_parts(table.files, partial(_on_part, table, function))
 
 
-def _on_part(
-    table: Any, starts: Sequence[int], function: Callable[[Any], Result], files: TableFiles, number: int
-) -> Result:
-    return function(replace(table, files=files, first_row=starts[number]))
+def _on_part(table: Any, function: Callable[[Any], Result], files: TableFiles) -> Result:
+    return function(replace(table, files=files))
 
 
-def coded_blocks(files: TableFiles, columns: Mapping[str, LargeColumn], first_row: int = 0) -> Iterator[StoredBlock]:
+def coded_blocks(files: TableFiles, columns: Mapping[str, LargeColumn]) -> Iterator[StoredBlock]:
     """Blocks of `BLOCK` rows by position in the table; a part of it has those that begin in it."""
     expressions = ", ".join(
         f"{column.raw.code} AS {quoted(name)}"
@@ -415,8 +366,8 @@ def coded_blocks(files: TableFiles, columns: Mapping[str, LargeColumn], first_ro
     )
     batches = itertools.chain.from_iterable(files.batches(query, sizes.BLOCK) for query in queries)
     # The first rows may belong to a block that begins in an earlier part.
-    before = -first_row % sizes.BLOCK
-    first, count = (first_row + before) // sizes.BLOCK, -(-max(0, files.rows - before) // sizes.BLOCK)
+    before = -files.first_row % sizes.BLOCK
+    first, count = (files.first_row + before) // sizes.BLOCK, -(-max(0, files.rows - before) // sizes.BLOCK)
     for number, batch in enumerate(itertools.islice(_rows_of(batches, sizes.BLOCK, before), count), first):
         yield StoredBlock(number, number * sizes.BLOCK, _coded_rows(batch, columns), columns)
     files.check_unchanged()

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from defenses.base import StoredBlock
 from metrics.classes import key_starts
 from metrics.columns import SUPPRESSED, Domain, Integers
 from scenarios.tables.note import Note
@@ -20,7 +21,7 @@ from scenarios.tables.parts.combinations import CombinationKey
 from scenarios.tables.parts.files.csv_files import quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, raw_columns, value_texts, wide_code, wide_column, wide_values
-from scenarios.tables.parts.records import InParts, LargeColumn, StoredBlock, coded_blocks
+from scenarios.tables.parts.records import InParts, LargeColumn, coded_blocks
 from scenarios.tables.reading.cell_spelling import readable_columns, with_one_spelling
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.written_cells import WrittenCells
@@ -66,7 +67,7 @@ class LargeReleased(InParts, CountedRelease):
     def blocks(self, names: Sequence[str]) -> Iterator[StoredBlock]:
         """Blocks of rows in the order of the table, with the codes of some columns."""
         columns = {name: self.columns[name].coded for name in names}
-        return coded_blocks(self.files, columns, self.first_row)
+        return coded_blocks(self.files, columns)
 
     def class_pairs(self, value: str | None = None) -> Iterator[ClassPairs]:
         """Equivalence classes in ascending order of their keys, some at a time; see `CountedRelease`."""
@@ -90,10 +91,10 @@ class LargeReleased(InParts, CountedRelease):
         self.files.check_unchanged()
 
     def cells(self, name: str) -> Iterator[Cells]:
-        """Text of each code's cell, None where missing, in parts of `_ROWS` codes at most."""
+        """Text of each code's cell, None where missing, in parts of `_ROWS` codes where there are too many to list."""
         column = self.columns[name]
         if column.cells is not None:
-            yield column.cells
+            yield from super().cells(name)
             return
         yield np.array([None], dtype=object)
         for batch in wide_values(self.files, column.coded.raw, _ROWS):

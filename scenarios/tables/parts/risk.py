@@ -1,21 +1,46 @@
-"""Re-identification risk of a released table that is read in parts."""
+"""Re-identification risk of a released table's file, in memory or in parts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import ExitStack
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from metrics.columns import Domain
 from scenarios.tables.note import Note
 from scenarios.tables.parts.files.table_files import Engine
-from scenarios.tables.parts.released import large_released
+from scenarios.tables.released import read_released
+from scenarios.tables.released_classes import CountedRelease
 from scenarios.tables.risk import RiskReport, risk_notes, risk_report
 from scenarios.tables.roles import read_roles
 
 
-def large_risk_report(
+@contextmanager
+def opened_release(
+    path: Path,
+    roles: Path | None,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    spelling: Mapping[str, Domain | None] | None = None,
+    others: Sequence[str] = (),
+    memory: int | None = None,
+    engine: Engine | None = None,
+) -> Iterator[CountedRelease]:
+    """Open a released table: in memory, or in parts where DuckDB gets some bytes of memory."""
+    if memory is None:
+        yield read_released(path, roles, reading=reading, spelling=spelling)
+        return
+    # It imports DuckDB and SciPy, which a table in memory does not need.
+    from scenarios.tables.parts.released import large_released
+
+    with large_released(
+        path, roles, reading=reading, spelling=spelling, others=others, memory=memory, engine=engine
+    ) as table:
+        yield table
+
+
+def risk_of_file(
     path: Path,
     roles: Path | None = None,
     *,
@@ -23,23 +48,22 @@ def large_risk_report(
     population: Path | None = None,
     population_size: int | None = None,
     cells: int | None = None,
-    memory: int,
+    memory: int | None = None,
     engine: Engine | None = None,
 ) -> tuple[RiskReport, tuple[Note, ...]]:
-    """Measure the risk of a released table that is read in parts, with notes on what was inferred or left out.
+    """Measure the risk of a released table, with notes on what was inferred or left out.
 
-    The parameters and errors are those of `scenarios.tables.risk.risk_report` and `large_released`. Half of the memory
-    is DuckDB's. A population is read on this machine.
+    The parameters and errors are those of `scenarios.tables.risk.risk_report` and `large_released`. With `memory`, the
+    table is read in parts, and half of these bytes are DuckDB's. A population is read on this machine.
     """
     declared = read_roles(roles, reading)
-    opened = partial(large_released, roles=roles, reading=reading)
+    others = [name for name in (declared.person, declared.group, declared.weight) if name is not None]
+    half, quarter = (None, None) if memory is None else (memory // 2, memory // 4)
     with ExitStack() as stack:
-        others = [name for name in (declared.person, declared.group, declared.weight) if name is not None]
-        table = stack.enter_context(opened(path, others=others, memory=memory // 2, engine=engine))
-        everybody = None
+        opened = opened_release(path, roles, reading=reading, others=others, memory=half, engine=engine)
+        table, everybody = stack.enter_context(opened), None
         if population is not None:
-            everybody = stack.enter_context(opened(population, spelling=table.spelling, memory=memory // 4))
-        report = risk_report(
-            table, population=everybody, population_size=population_size, cells=cells, memory=memory // 2
-        )
+            opened = opened_release(population, roles, reading=reading, spelling=table.spelling, memory=quarter)
+            everybody = stack.enter_context(opened)
+        report = risk_report(table, population=everybody, population_size=population_size, cells=cells, memory=half)
         return report, risk_notes(table, report)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import fsum
 from pathlib import Path
@@ -13,23 +13,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, vstack
 
-from defenses.base import blocks as sizes
+from defenses.base import CountedCells, RecordsInBlocks
 from metrics.columns import Domain, Integers, read_cells
-from metrics.information_loss import certainty_penalties
-from metrics.profile import CodedProfile, CountedProfile, DenseProfile, original_profile, profile
+from metrics.generalization import certainty_penalties
+from metrics.profile import CodedProfile, CountedProfile, original_profile, profile
 from metrics.table_utility import TableUtility
 from scenarios.tables.finished_table import read_finished
 from scenarios.tables.note import READ, Note
 from scenarios.tables.parts.files.table_files import Engine
 from scenarios.tables.parts.progress import Progress, progress
-from scenarios.tables.parts.records import LargeRecords, StoredBlock, over_parts
-from scenarios.tables.parts.released import LargeReleased, large_released
+from scenarios.tables.parts.records import InParts, over_parts
+from scenarios.tables.parts.released import large_released
 from scenarios.tables.parts.validation import ReviewedInParts
 from scenarios.tables.reading.text_table import HINT, rows_from_one
 from scenarios.tables.released import refuse_lacking
-from scenarios.tables.review.release_notes import CountedCells, counted_cells
+from scenarios.tables.released_classes import CodedCells, CountedRelease, ReleasedTable
 from scenarios.tables.review.reviewed_table import ReviewedTable
 from scenarios.tables.roles import read_roles
 from scenarios.tables.toml.toml_file import read_bytes
@@ -38,53 +39,29 @@ from scenarios.tables.toml.toml_file import read_bytes
 
 
 @dataclass(frozen=True)
-class BinnedFrame:
-    """A table in memory, or some of its rows, spread over the public bins of its columns."""
-
-    frame: pd.DataFrame = field(repr=False)
-    profile: CodedProfile = field(repr=False)
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return len(self.frame)
-
-    def counted(self, drawn: Integers, words: str) -> tuple[CountedProfile, BinnedFrame]:
-        """Expected counts of all rows, and the rows at some positions."""
-        with progress(words, self.rows) as done:
-            counts = CountedProfile.of(self.profile, sizes.BLOCK)
-            done.reach(self.rows)
-        return counts, BinnedFrame(self.frame.iloc[drawn], self.profile.take(drawn))
-
-
-@dataclass(frozen=True)
 class BinnedTable:
-    """Mass of the rows of a table in parts in the public bins of its columns; see `metrics.profile.Profile.mass`.
+    """Mass of the rows of a table in the public bins of its columns; see `metrics.profile.Profile.mass`.
 
-    `masses` holds that of each code by column, sparse and of shape (codes, bins of the column). Columns of original
-    numbers without codes have none: the mass of their rows follows from the numbers.
+    The table is a `RecordsInBlocks` or a `CountedRelease`. `masses` holds that of each code by column, sparse, of shape
+    (codes, bins of the column). Columns of original numbers without codes have none: the mass of their rows follows
+    from the numbers.
     """
 
-    table: LargeRecords | LargeReleased
+    table: Any
     domains: Mapping[str, Domain]
     masses: Mapping[str, csr_array] = field(repr=False)
 
     @classmethod
-    def of_records(cls, records: LargeRecords, domains: Mapping[str, Domain]) -> BinnedTable:
-        """Original values in parts."""
-        masses = {}
-        for name, domain in domains.items():
-            column = records.columns[name]
-            if not column.numbers_only:
-                kind = records.roles.frame[name].to_numpy().dtype
-                values = pd.Series(column.values.astype(kind), name=name)
-                distinct = original_profile(values.to_frame(), {name: domain})
-                masses[name] = _sparse(distinct)
+    def of_records(cls, records: RecordsInBlocks, domains: Mapping[str, Domain]) -> BinnedTable:
+        """Original values."""
+        coded = {name: domain for name, domain in domains.items() if records.is_coded(name)}
+        values = {name: records.column(name).values.rename(name).to_frame() for name in coded}
+        masses = {name: _sparse(original_profile(values[name], {name: domain})) for name, domain in coded.items()}
         return cls(records, domains, masses)
 
     @classmethod
-    def of_release(cls, released: LargeReleased, domains: Mapping[str, Domain]) -> BinnedTable:
-        """Released cells in parts; ValueError if one cannot be read."""
+    def of_release(cls, released: CountedRelease, domains: Mapping[str, Domain]) -> BinnedTable:
+        """Released cells; ValueError if one cannot be read."""
         masses = {}
         for name, domain in domains.items():
             frames = (pd.DataFrame({name: pd.Series(cells, dtype=object)}) for cells in released.cells(name))
@@ -94,20 +71,21 @@ class BinnedTable:
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return self.table.rows
+        return int(self.table.rows)
 
-    def counted(self, drawn: Integers, words: str) -> tuple[CountedProfile, DrawnRows]:
+    def counted(self, drawn: Integers, words: str) -> tuple[CountedProfile, CodedProfile]:
         """Expected counts of all rows, and the rows at some positions; the table is read once."""
-        counts, blocks = self.empty, []
+        counts, found = self.empty, []
         with progress(words, self.rows) as done:
             counted = partial(_counted_part, self, drawn, done)
-            # Records and releases are read in the same way.
-            parts: Iterator[Any] = over_parts(self.table, counted)
-            for part, found, end in parts:
+            in_parts = isinstance(self.table, InParts)
+            parts = over_parts(self.table, counted) if in_parts else iter([counted(self.table)])
+            for part, rows, end in parts:
                 counts.merge(part)
-                blocks += found
+                found += rows
                 done.reach(end)
-        return counts, DrawnRows(self, blocks)
+        columns = [self._drawn(name, np.concatenate([rows[name] for rows in found])) for name in self.domains]
+        return counts, CodedProfile([one.cells[0] for one in columns], [one.codes[0] for one in columns], drawn.size)
 
     @property
     def empty(self) -> CountedProfile:
@@ -115,36 +93,27 @@ class BinnedTable:
         starts = np.cumsum([0, *(domain.size + 1 for domain in self.domains.values())])
         return CountedProfile(starts[:-1].astype(np.intp), int(starts[-1]))
 
-    def mass(self, columns: Mapping[str, Integers]) -> csr_array:
+    def stored(self, block: Any) -> dict[str, NDArray[Any]]:
+        """Code of each row of a block in every column, or its number in a column without masses."""
+        return {name: block.codes(name) if name in self.masses else block.numbers(name) for name in self.domains}
+
+    def mass(self, stored: Mapping[str, NDArray[Any]]) -> csr_array:
         """Mass of rows, shape (rows, bins), given the code or number of each row in every column."""
-        parts = []
-        for name, domain in self.domains.items():
-            if name in self.masses:
-                parts.append(self.masses[name][columns[name]])
-            else:
-                parts.append(_sparse(original_profile(pd.DataFrame({name: columns[name]}), {name: domain})))
+        parts = [
+            self.masses[name][rows] if name in self.masses else _sparse(self._numbers(name, rows))
+            for name, rows in stored.items()
+        ]
         return csr_array(hstack(parts, format="csr"))
 
+    def _drawn(self, name: str, rows: NDArray[Any]) -> CodedProfile:
+        """Profile of one column of some rows, given their codes or numbers."""
+        if name not in self.masses:
+            return self._numbers(name, rows)
+        present, codes = np.unique(rows, return_inverse=True)
+        return CodedProfile([self.masses[name][present].toarray()], [codes], rows.size)
 
-@dataclass(frozen=True)
-class DrawnRows:
-    """Some rows of a table in parts."""
-
-    binned: BinnedTable
-    blocks: Sequence[StoredBlock] = field(repr=False)
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        """Original values; a release has cells instead."""
-        assert isinstance(self.binned.table, LargeRecords)  # noqa: S101
-        return pd.concat(map(self.binned.table.values.frame, self.blocks), ignore_index=True)
-
-    @property
-    def profile(self) -> DenseProfile:
-        """The rows, spread."""
-        masses = [self.binned.mass(block.columns) for block in self.blocks]
-        empty = self.binned.empty
-        return DenseProfile(vstack([csr_array((0, empty.bins)), *masses]).toarray(), empty.starts)
+    def _numbers(self, name: str, numbers: NDArray[Any]) -> CodedProfile:
+        return original_profile(pd.DataFrame({name: numbers}), {name: self.domains[name]})
 
 
 def _sparse(distinct: CodedProfile) -> csr_array:
@@ -156,15 +125,25 @@ def _sparse(distinct: CodedProfile) -> csr_array:
 
 
 class Comparison(NamedTuple):
-    """Both tables, the cells of each released column in pieces, and what was recognized of the release."""
+    """Both tables, what was recognized of the release, and its cells where it is held in memory."""
 
-    original: BinnedFrame | BinnedTable
-    released: BinnedFrame | BinnedTable
-    domains: Mapping[str, Domain]
-    pieces: Callable[[str], Iterable[CountedCells]]
-    listed: Sequence[str]
-    """Released columns whose cells come in one piece."""
+    original: BinnedTable
+    released: BinnedTable
     notes: Sequence[Note]
+    frame: pd.DataFrame | None = None
+
+    @property
+    def domains(self) -> Mapping[str, Domain]:
+        """Domains of the compared columns."""
+        return self.original.domains
+
+    def pieces(self, name: str) -> Iterator[CountedCells]:
+        """Counts of the cells of a released column, in pieces where there are too many to list."""
+        start, released = 0, self.released.table
+        for cells in released.cells(name):
+            counts = released.columns[name].counts[start : start + len(cells)]
+            yield CountedCells(pd.Series(cells, name=name, dtype=object), counts).occurring
+            start += len(cells)
 
     def penalty(self, names: Sequence[str]) -> float:
         """Normalized certainty penalty of some columns; its exact sum does not depend on the order of cells."""
@@ -172,32 +151,29 @@ class Comparison(NamedTuple):
         for name in names:
             lost: list[float] = []
             rows = 0
-            for cells, counts in self.pieces(name):
-                read = read_cells(cells, self.domains[name])
-                lost += (certainty_penalties(read)[read.codes] * counts).tolist()
-                rows += int(counts.sum())
+            for piece in self.pieces(name):
+                read = read_cells(piece.values, self.domains[name])
+                lost += (certainty_penalties(read)[read.codes] * piece.counts).tolist()
+                rows += int(piece.counts.sum())
             penalties.append(fsum(lost) / rows)
         return float(np.mean(penalties))
 
     @property
     def of_released_columns(self) -> Comparison | None:
         """The same without the columns that the release lacks, which count as suppressed; None if it lacks none."""
-        original, released = self.original, self.released
-        if not isinstance(original, BinnedFrame) or not isinstance(released, BinnedFrame):
-            return None
-        shared = {name: domain for name, domain in self.domains.items() if name in released.frame}
+        shared = {name: domain for name, domain in self.domains.items() if self.frame is None or name in self.frame}
         if len(shared) == len(self.domains):
             return None
-        return self._replace(
-            original=BinnedFrame(original.frame, original_profile(original.frame, shared)),
-            released=BinnedFrame(released.frame, profile(released.frame, shared)),
-            domains=shared,
-        )
+        original, released = replace(self.original, domains=shared), replace(self.released, domains=shared)
+        return self._replace(original=original, released=released)
 
     @property
     def cells(self) -> dict[str, CountedCells]:
         """Counts of the cells of the released columns that come in one piece."""
-        return {name: piece for name in self.listed for piece in self.pieces(name)}
+        columns, frame = self.released.table.columns, self.frame
+        present = [name for name in self.domains if frame is None or name in frame]
+        listed = [name for name in present if columns[name].cells is not None]
+        return {name: next(self.pieces(name)) for name in listed}
 
 
 @contextmanager
@@ -211,52 +187,34 @@ def compared(
     engine: Engine | None = None,
 ) -> Iterator[Comparison]:
     """Open a release beside its original table, in parts if that one is; DuckDB gets some bytes of memory."""
-    dataset, records = reviewed.dataset, reviewed.dataset.records
-    domains = {name: records.domain(name) for name in records.released_columns}
-    if not isinstance(reviewed, ReviewedInParts):
-        declared = read_roles(roles, reading)
-        table = read_finished(str(path), read_bytes(path), dataset, declared, domains, widen=False)
-        cells = counted_cells(table.suppressed, domains)
-        yield Comparison(
-            BinnedFrame(records.frame, original_profile(records.frame, domains)),
-            BinnedFrame(table.frame, profile(table.suppressed, domains)),
-            domains,
-            lambda name: [cells[name]],
-            list(map(str, table.frame)),
-            [note for note in table.notes if note.kind not in READ],
-        )
-        return
-    with large_released(
-        path,
-        roles,
-        reading=reading,
-        written=dataset.written,
-        domains=domains,
-        never_missing=[name for name, column in reviewed.records.columns.items() if not column.has_missing],
-        others=tuple(domains),
-        memory=memory,
-        engine=engine,
-    ) as released:
-        refuse_lacking(path, released.files.columns, domains)
+    dataset, declared = reviewed.dataset, read_roles(roles, reading)
+    domains = {name: dataset.records.domain(name) for name in dataset.records.released_columns}
+    released: CountedRelease
+    with ExitStack() as stack:
+        if isinstance(reviewed, ReviewedInParts):
+            released = stack.enter_context(
+                large_released(
+                    path,
+                    roles,
+                    reading=reading,
+                    written=dataset.written,
+                    domains=domains,
+                    never_missing=[name for name, column in reviewed.records.columns.items() if not column.has_missing],
+                    others=tuple(domains),
+                    memory=memory,
+                    engine=engine,
+                )
+            )
+            frame, notes = None, list(released.unknown)
+            refuse_lacking(path, released.files.columns, domains)
+        else:
+            table = read_finished(str(path), read_bytes(path), dataset, declared, domains, widen=False)
+            frame, notes = table.frame, [note for note in table.notes if note.kind not in READ]
+            coded = {name: CodedCells.of_values(table.suppressed[name]) for name in domains}
+            released = ReleasedTable(path, coded, (), (), (), declared, {})
         with rows_from_one(f"{path}: ", "" if roles is not None else f"; {HINT}"):
             binned = BinnedTable.of_release(released, domains)
-        yield Comparison(
-            BinnedTable.of_records(reviewed.records, domains),
-            binned,
-            domains,
-            partial(_pieces, released),
-            [name for name in domains if released.columns[name].cells is not None],
-            released.unknown,
-        )
-
-
-def _pieces(released: LargeReleased, name: str) -> Iterator[CountedCells]:
-    """Counts of the cells of a release in parts, piece by piece."""
-    start = 0
-    for cells in released.cells(name):
-        counts = released.columns[name].counts[start : start + len(cells)]
-        yield CountedCells(pd.Series(cells[counts > 0], name=name, dtype=object), counts[counts > 0])
-        start += len(cells)
+        yield Comparison(BinnedTable.of_records(reviewed.records, domains), binned, notes, frame)
 
 
 # Utility from one reading of either table.
@@ -277,33 +235,28 @@ def utility_scores(
     original, released = tables.original, tables.released
     counts, rows = original.counted(_drawn(original.rows, rng), "original rows")
     rng_of_utility = np.random.default_rng(seed)
-    utility = TableUtility(rows.frame, tables.domains, held_out, target, rng_of_utility, reference=counts)
+    utility = TableUtility(rows, tables.domains, held_out, target, rng_of_utility, reference=counts)
     counts, rows = released.counted(_drawn(released.rows, rng), "released rows")
-    scores = utility.components(counts, rows.profile)
+    scores = utility.components(counts, rows)
     what = "classifiers and the noise of associations were" if utility.held_out else "the noise of associations was"
     note = Note("drawn rows", numbers={"what": what, "rows": SAMPLED})
     return scores, [note] if max(original.rows, released.rows) > SAMPLED else []
 
 
 def _counted_part(
-    binned: BinnedTable, drawn: Integers, done: Progress, table: LargeRecords | LargeReleased
-) -> tuple[CountedProfile, list[StoredBlock], int]:
-    """Profile of a part, drawn rows, and the end of the part."""
-    counts, blocks, end = binned.empty, [], table.first_row
+    binned: BinnedTable, drawn: Integers, done: Progress, table: Any
+) -> tuple[CountedProfile, list[dict[str, NDArray[Any]]], int]:
+    """Profile of a part, codes or numbers of its drawn rows, and the end of the part."""
+    counts, found, end = binned.empty, [], 0
     for block in table.blocks(list(binned.domains)):
-        counts.update(binned.mass(block.columns))
-        blocks.append(_rows(block, drawn))
-        end = block.start + len(block)
+        stored, end = binned.stored(block), block.start + len(block)
+        counts.update(binned.mass(stored))
+        first, last = np.searchsorted(drawn, [block.start, end])
+        found.append({name: rows[drawn[first:last] - block.start] for name, rows in stored.items()})
         done.add(len(block))
-    return counts, blocks, end
+    return counts, found, end
 
 
 def _drawn(rows: int, rng: Generator) -> Integers:
     """Positions of drawn rows, ascending; all of them if they are few."""
     return np.arange(rows) if rows <= SAMPLED else np.sort(rng.choice(rows, SAMPLED, replace=False, shuffle=False))
-
-
-def _rows(block: StoredBlock, positions: Integers) -> StoredBlock:
-    """Those rows of a block that are at some positions in the table."""
-    first, last = np.searchsorted(positions, [block.start, block.start + len(block)])
-    return block.take(positions[first:last] - block.start)

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from defenses.base import StoredBlock
 from metrics.columns import Domain, Integers, NumericDomain
 from scenarios.tables.dataset import load_table
 from scenarios.tables.parts.files.csv_files import quoted
@@ -27,13 +28,12 @@ from scenarios.tables.parts.raw_columns import (
     value_texts,
     wide_column,
 )
-from scenarios.tables.parts.records import LargeRecords, StoredBlock, large_records
+from scenarios.tables.parts.records import LargeRecords, large_records
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.review.column_names import look_like_people
 from scenarios.tables.review.description import Description, TableRows, described_table
-from scenarios.tables.review.households import Groups
 from scenarios.tables.review.reviewed_table import SEEN, RepeatedIdentifier, ReviewedTable
-from scenarios.tables.review.rows_of_people import RowsOfPeople, numbers_of
+from scenarios.tables.review.rows_of_people import numbers_of
 from scenarios.tables.review.suggestions import IDENTIFIER, Suggestion
 from scenarios.tables.roles import read_roles
 
@@ -142,21 +142,7 @@ class ReviewedInParts(ReviewedTable):
         coded = {name: rows[name] if one.numbers_only else one.of_raw[rows[name]] for name, one in columns.items()}
         return self.records.values.frame(StoredBlock(0, 0, coded))
 
-    @cached_property
-    def people(self) -> RowsOfPeople | None:
-        """Rows of people, counted by DuckDB."""
-        person = self.dataset.records.person
-        counts = self._rows_of(person)
-        return None if person is None or counts is None else RowsOfPeople(person, *counts)
-
-    @cached_property
-    def groups(self) -> Groups | None:
-        """Rows of groups, counted by DuckDB."""
-        group = self.dataset.records.group
-        counts = self._rows_of(group)
-        return None if group is None or counts is None else Groups(group, *counts)
-
-    def _rows_of(self, name: str | None) -> tuple[int, int, int] | None:
+    def counted_rows(self, name: str | None) -> tuple[int, int, int] | None:
         """Rows, distinct values (a row without one has its own) and most rows of one; None if none has two rows."""
         if name is None:
             return None
@@ -165,17 +151,8 @@ class ReviewedInParts(ReviewedTable):
         ((rows, distinct, most),) = self.records.files.fetch(f"SELECT {numbers} FROM ({values})")
         return (int(rows), int(distinct), int(most)) if rows and most > 1 else None
 
-    @property
-    def person_numbers(self) -> Integers:
-        """Numbers of people, told apart by hashes of 64 bits."""
-        return self._numbers_of(self.dataset.records.person)
-
-    @property
-    def group_numbers(self) -> Integers:
-        """Numbers of groups, told apart by hashes of 64 bits."""
-        return self._numbers_of(self.dataset.records.group)
-
-    def _numbers_of(self, name: str | None) -> Integers:
+    def numbers_in(self, name: str | None) -> Integers:
+        """Numbers of people or groups, told apart by hashes of 64 bits."""
         if name is None:
             return np.arange(self.rows)
         column = quoted(name)

@@ -37,12 +37,6 @@ class Groups(NamedTuple):
     groups: int
     most: int
 
-    @classmethod
-    def of(cls, records: Microdata) -> Groups | None:
-        """Count the rows of groups whose column is declared; None if no group has two rows."""
-        counts = counted_rows(group_numbers(records))
-        return None if records.group is None or counts is None else cls(records.group, *counts)
-
     @property
     def words(self) -> str:
         """The numbers in words."""
@@ -57,11 +51,6 @@ def risk_of_rows(classes: Integers, groups: Integers) -> GroupRisk:
 def risk_note(column: str, risk: GroupRisk) -> Note:
     """The risk of the groups of a column, as a note."""
     return Note("risk of groups", (column,), {"highest": measure(risk.highest), "mean": measure(risk.mean)})
-
-
-def group_numbers(records: Microdata) -> Integers:
-    """Number of the group of each record, shape (n,); without a group, each record is one."""
-    return numbers_in(records, records.group)
 
 
 def together(person: Integers, group: Integers) -> Integers:
@@ -104,8 +93,9 @@ class Units(NamedTuple):
         ([0, 0, 0, 1], '2 groups')
         """
         numbers, kind = person_numbers(records), "people"
-        if Groups.of(records) is not None:
-            numbers, kind = pd.factorize(together(numbers, group_numbers(records)))[0], "groups"
+        groups = numbers_in(records, records.group)
+        if counted_rows(groups) is not None:
+            numbers, kind = pd.factorize(together(numbers, groups))[0], "groups"
         size = int(numbers.max(initial=-1)) + 1
         return cls(numbers, size, f"{size} rows" if size == len(records) else f"{size} {kind}")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from defenses.base import BlockColumn
+from defenses.base import CountedCells
 from metrics.columns import (
     SUPPRESSED,
     Domain,
@@ -33,40 +33,6 @@ FIRST = 100
 """Number of released cells that are looked at before all are read."""
 
 
-class CountedCells(NamedTuple):
-    """Distinct cells or values of a column, shape (cells,), and the number of rows of each."""
-
-    cells: pd.Series[Any]
-    rows: Integers
-
-    @classmethod
-    def of(cls, column: pd.Series[Any]) -> CountedCells:
-        """Count the cells of a column."""
-        codes, distinct = pd.factorize(column, use_na_sentinel=False)
-        return cls(pd.Series(distinct), np.bincount(codes, minlength=len(distinct)))
-
-    @classmethod
-    def of_block_column(cls, column: BlockColumn) -> CountedCells:
-        """Counts of the values that occur."""
-        occurs = column.counts > 0
-        return cls(column.values[occurs], column.counts[occurs])
-
-    @property
-    def missing(self) -> int:
-        """Number of rows without a value."""
-        return int(self.rows[self.cells.isna().to_numpy()].sum())
-
-    @property
-    def all_same(self) -> bool:
-        """Whether all rows have the same cell, which is not missing."""
-        return len(self.cells) == 1 and not self.missing
-
-    @property
-    def suppressed(self) -> int:
-        """Number of suppressed cells."""
-        return int(self.rows[(self.cells == SUPPRESSED).to_numpy()].sum()) if self.cells.dtype == object else 0
-
-
 def counted_cells(frame: pd.DataFrame, names: Iterable[Any]) -> dict[str, CountedCells]:
     """Counts of the cells of those of some columns that a table has."""
     return {str(name): CountedCells.of(frame[name]) for name in names if name in frame}
@@ -88,13 +54,13 @@ def empty_cells_warning(original: Mapping[str, CountedCells], released: Mapping[
 
     A cell says nothing if it is suppressed, or the same in every row unless the original column holds one value, too.
     """
-    rows = max((int(counts.rows.sum()) for counts in released.values()), default=0)
+    rows = max((int(counts.counts.sum()) for counts in released.values()), default=0)
     if rows < 2:
         return []
     empty = {
         name: None
-        if name in original and counts.all_same and len(original[name].cells) > 1
-        else counts.suppressed / int(counts.rows.sum())
+        if name in original and counts.all_same and len(original[name].values) > 1
+        else counts.suppressed / int(counts.counts.sum())
         for name, counts in released.items()
     }
     columns = [
@@ -115,13 +81,13 @@ def lost_gaps_note(original: Mapping[str, CountedCells], released: Mapping[str, 
     Where some released cells are suppressed or grouped, a missing value may be among them.
     """
     lost = [
-        f"{name} ({original[name].missing:,} of {original[name].rows.sum():,})"
+        f"{name} ({original[name].missing:,} of {original[name].counts.sum():,})"
         for name, counts in released.items()
         if name in original
         and original[name].missing
-        and len(counts.cells)
+        and len(counts.values)
         and not counts.missing
-        and not holds_generalized(counts.cells)
+        and not holds_generalized(counts.values)
     ]
     return [Note("gaps vanish", numbers={"gaps": ", ".join(lost)})] if lost else []
 
@@ -138,13 +104,13 @@ def hidden_differences(
             continue
         counts = released[name]
         # Most released columns that are not plain show it in their first cells, which spares the reading of all.
-        if holds_generalized(counts.cells.head(FIRST)):
+        if holds_generalized(counts.values.head(FIRST)):
             continue
-        cells = read_cells(counts.cells, domain)
+        cells = read_cells(counts.values, domain)
         if not isinstance(cells, NumericCells) or not (cells.plain | cells.missing)[cells.codes].all():
             continue
-        before = _present(original[name].cells.to_numpy(dtype=float), original[name].rows)
-        after = _present(cells.midpoint()[cells.codes], counts.rows)
+        before = _present(original[name].values.to_numpy(dtype=float), original[name].counts)
+        after = _present(cells.midpoint()[cells.codes], counts.counts)
         if not before[0].size or not after[0].size:
             continue
         shares = [np.bincount(domain.codes(values), rows, domain.size) / rows.sum() for values, rows in (before, after)]

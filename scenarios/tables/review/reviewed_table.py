@@ -9,13 +9,12 @@ from typing import NamedTuple
 import pandas as pd
 
 from defenses import Microdata
-from defenses.base import RecordsInBlocks, RecordsInMemory
+from defenses.base import CountedCells, RecordsInBlocks, RecordsInMemory
 from metrics.columns import Integers
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at, look_like_people
-from scenarios.tables.review.households import Groups, group_numbers
-from scenarios.tables.review.release_notes import CountedCells
-from scenarios.tables.review.rows_of_people import RowsOfPeople, person_numbers
+from scenarios.tables.review.households import Groups
+from scenarios.tables.review.rows_of_people import RowsOfPeople, counted_rows, numbers_in
 
 SEEN = 200
 """Number of values that are looked at for names of people."""
@@ -40,7 +39,7 @@ class ReviewedTable:
     @property
     def rows(self) -> int:
         """Number of records."""
-        return len(self.records.counted)
+        return self.records.rows
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -50,22 +49,24 @@ class ReviewedTable:
     @cached_property
     def people(self) -> RowsOfPeople | None:
         """Rows of people whose column is declared; None if no person has two rows."""
-        return RowsOfPeople.of(self.dataset.records)
+        person = self.dataset.records.person
+        counts = self.counted_rows(person)
+        return None if person is None or counts is None else RowsOfPeople(person, *counts)
 
     @cached_property
     def groups(self) -> Groups | None:
         """Rows of groups whose column is declared; None if no group has two rows."""
-        return Groups.of(self.dataset.records)
+        group = self.dataset.records.group
+        counts = self.counted_rows(group)
+        return None if group is None or counts is None else Groups(group, *counts)
 
-    @property
-    def group_numbers(self) -> Integers:
-        """Number of the group of each record, shape (rows,); see `households.group_numbers`."""
-        return group_numbers(self.dataset.records)
+    def counted_rows(self, name: str | None) -> tuple[int, int, int] | None:
+        """Rows, people or groups that a column names, and most rows of one; None if none has two rows."""
+        return counted_rows(self.numbers_in(name))
 
-    @property
-    def person_numbers(self) -> Integers:
-        """Number of the person of each record, shape (rows,); see `rows_of_people.person_numbers`."""
-        return person_numbers(self.dataset.records)
+    def numbers_in(self, name: str | None) -> Integers:
+        """Number of the person or group that a column names, shape (rows,); without it, each record has its own."""
+        return numbers_in(self.dataset.records, name)
 
     @property
     def unique_texts(self) -> list[str]:
@@ -97,7 +98,7 @@ class ReviewedTable:
     def cells(self, names: Sequence[str]) -> dict[str, CountedCells]:
         """Counts of the values of those columns that a release may hold; of a sample where nearly all are distinct."""
         return {
-            name: CountedCells.of_block_column(self.records.column(name))
+            name: self.records.column(name).occurring
             if self.records.is_coded(name)
             else CountedCells.of(self.frame[name])
             for name in names

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base import Guarantee, Microdata
+from metrics.classes import SizeCounts
 from metrics.columns import Booleans, Integers
 from scenarios.tables.note import Note
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
@@ -162,26 +163,6 @@ class ClassMembers(NamedTuple):
         return int(np.unique(self.people[self.sizes[self.classes] < size]).size)
 
 
-class PeopleInClasses(NamedTuple):
-    """Number of classes, fewest people in one, and number of classes with fewer people than k rows."""
-
-    classes: int
-    smallest: int
-    below: int
-
-    @classmethod
-    def of(cls, classes: Integers, people: Integers, k: int) -> PeopleInClasses:
-        """Count the people of each class, given the class and the person of each row.
-
-        Examples
-        --------
-        >>> PeopleInClasses.of(np.array([0, 0, 1, 1]), np.array([5, 5, 5, 6]), 2)
-        PeopleInClasses(classes=2, smallest=1, below=1)
-        """
-        sizes = ClassMembers.of(classes, people).sizes
-        return cls(sizes.size, int(sizes.min()), int((sizes < k).sum()))
-
-
 def drawn_rows(records: Microdata, name: str) -> str | None:
     """Reason why what draws single rows cannot count people, or None if nobody has two rows."""
     rows = RowsOfPeople.of(records)
@@ -198,7 +179,7 @@ def hidden_people_notes(person: str | None, released: Iterable[str], identifiers
     return [] if person is None or person in released else [Note("classes of rows", (person,))]
 
 
-def guarantee_to_people(guarantee: Guarantee, rows: RowsOfPeople, classes: PeopleInClasses | None = None) -> list[str]:
+def guarantee_to_people(guarantee: Guarantee, rows: RowsOfPeople, classes: SizeCounts | None = None) -> list[str]:
     """Say what a guarantee for rows is worth to people with several rows; empty if there is no such guarantee.
 
     Notes
@@ -240,8 +221,9 @@ def epsilon_of_a_person(epsilon: float, delta: float | None, rows: int) -> str:
     return f"a person has up to {rows} rows, so epsilon is {whole:.3g}{rare} for a person, and odds change {factor}"
 
 
-def _held(classes: PeopleInClasses, k: int) -> str:
-    if not classes.below:
-        return f"still, each class holds at least {classes.smallest} people"
-    people = "1 person" if classes.smallest == 1 else f"{classes.smallest} people"
-    return f"the smallest class holds {people}, and {classes.below} of {classes.classes} classes fewer than {k}"
+def _held(classes: SizeCounts, k: int) -> str:
+    smallest, below = int(classes.sizes[0]), int(classes.counts[classes.sizes < k].sum())
+    if not below:
+        return f"still, each class holds at least {smallest} people"
+    people = "1 person" if smallest == 1 else f"{smallest} people"
+    return f"the smallest class holds {people}, and {below} of {classes.classes} classes fewer than {k}"

@@ -25,7 +25,7 @@ from defenses import (
     RankSwapping,
     RetentionReplacement,
 )
-from scenarios.games.finished_release import GivenPeople
+from scenarios.games.table_game import GivenPeople
 from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tables.seeds import generator
 from scenarios.tournament.rules.advancing import advance

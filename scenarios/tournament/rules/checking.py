@@ -16,7 +16,7 @@ from leaderboard.results.goals import goal_words
 from metrics.columns import Floats, Integers, refuse
 from metrics.profile import original_profile, profile, record_similarity
 from scenarios.games.decoys import NearGroups
-from scenarios.games.finished_release import GivenPeople
+from scenarios.games.table_game import GivenPeople
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
 from scenarios.tables.toml.json_text import json_text

@@ -30,10 +30,10 @@ from defenses import MicrodataRelease
 from leaderboard import Result, Store
 from metrics.columns import Integers
 from metrics.score import Scores
-from scenarios.games.finished_release import FinishedRelease, GivenPeople
 from scenarios.games.people import Drawn
 from scenarios.games.playing import Randomness, claims_of, make_release
-from scenarios.games.questions.row_question import RowQuestion
+from scenarios.games.questions.person_questions import RowQuestion
+from scenarios.games.table_game import FinishedRelease, GivenPeople
 from scenarios.running.methods.fingerprint import closure, digest, sources, versions
 from scenarios.running.methods.source_locations import reason_of, status_of
 from scenarios.running.workers.isolation import Death, TaskStep, isolated

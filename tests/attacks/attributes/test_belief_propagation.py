@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from attacks.attributes.factor_graph_reconstruction import pairwise_beliefs
+from attacks.attributes.reconstruction_of_columns import pairwise_beliefs
 from scenarios.tables.seeds import generator
 
 SIZES = (2, 3, 4, 2, 3)

@@ -14,7 +14,7 @@ from attacks.criteria.nearest_row_linkability import NearestRows, TwoFiles, near
 from defenses import Constant, Identity, Microdata, MicrodataRelease
 from metrics import CategoricalDomain
 from scenarios import Linkability
-from scenarios.games.questions.row_question import common_row_probability
+from scenarios.games.questions.person_questions import common_row_probability
 from scenarios.tables.seeds import generator
 
 

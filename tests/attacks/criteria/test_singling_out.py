@@ -6,7 +6,7 @@ import pytest
 from playing_tools import scored
 
 from attacks import Knowledge, MultivariateSinglingOut, Predicates, UnivariateSinglingOut
-from attacks.criteria.atomic_predicates import AtLeast, AtMost, Conjunction, Covered, records_met
+from attacks.criteria.singling_out import AtLeast, AtMost, Conjunction, Covered, records_met
 from defenses import GaussianCopula, Identity, Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import SinglingOut

@@ -9,7 +9,7 @@ from pk_tools import played
 from scipy.stats import binom
 
 from attacks import LeakagePosterior
-from attacks.pram.best_posterior import most_informative_pair
+from attacks.pram.posteriors import most_informative_pair
 from defenses import RetentionReplacement
 from defenses.pram import optimal_retention, transition_matrix
 
@@ -46,7 +46,7 @@ def test_expected_wins_of_the_abstaining_adversary_reach_the_bound(n, d):
 
 @pytest.mark.long
 @pytest.mark.parametrize("share", [0.1, pytest.param(1, marks=pytest.mark.long)])
-def test_the_abstaining_adversary_wins_what_is_promised_of_its_answers(share):
+def test_the_abstaining_adversary_wins_what_is_guaranteed_of_its_answers(share):
     wins = answers = 0
     for n, plays in ((3, round(700 * share)), (6, round(1200 * share))):
         summary = played(RetentionReplacement(k=2), LeakagePosterior(), n, plays)

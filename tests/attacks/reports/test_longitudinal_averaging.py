@@ -5,7 +5,7 @@ import pytest
 from report_tools import mean_rate
 
 from attacks import LongitudinalAveraging, ValueGuess
-from attacks.reports.report_likelihood import round_likelihoods
+from attacks.reports.inference_from_reports import round_likelihoods
 from defenses import LocalReports
 
 

@@ -8,7 +8,7 @@ import pytest
 from statistics_tools import city, disclosure_rate, rng
 
 from attacks import Averaging, Differencing
-from attacks.statistics.query_budget import ask, even_share
+from attacks.statistics.disclosure_by_queries import ask, even_share
 from defenses import Curator, UnaccountedCurator
 from defenses.base.queries import Mean
 from scenarios import VisitingHours, load

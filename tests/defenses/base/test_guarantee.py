@@ -21,10 +21,10 @@ from defenses import Guarantee
         (Guarantee(pk=1.004, k=2), "k=2"),
     ],
 )
-def test_promises_are_written_in_their_order(guarantee, text):
+def test_guarantees_are_written_in_their_order(guarantee, text):
     assert str(guarantee) == text
 
 
-def test_guarantees_of_equal_promises_are_equal():
+def test_guarantees_of_equal_guarantees_are_equal():
     assert Guarantee(k=2) == Guarantee(k=2) != Guarantee(k=2, statement="by columns")
     assert len({Guarantee(epsilon=1.0), Guarantee(epsilon=1.0)}) == 1

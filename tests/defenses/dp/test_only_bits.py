@@ -22,7 +22,7 @@ from defenses.dp import (
 )
 from defenses.pram.perturbation import noisy_histogram
 from defenses.synthetic.counted_columns import CountedColumns
-from defenses.synthetic.private_marginals import Budget, _chosen_pairs, _noisy_shares, _noisy_tables
+from defenses.synthetic.spanning_trees import Budget, _chosen_pairs, _noisy_shares, _noisy_tables
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 

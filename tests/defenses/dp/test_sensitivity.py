@@ -145,7 +145,7 @@ def test_differencing_example():
     assert values.mean() * 101 - values[:100].mean() * 100 == 1_020_000
 
 
-def test_clipping():
+def test_noise():
     assert clip([-5, 0.5, math.inf, -math.inf], 0, 1).tolist() == [0, 0.5, 1, 0]
     assert clip([math.nan, 2], 0, 1, missing=0.5).tolist() == [0.5, 1]
     assert clip([], 0, 1).size == 0

@@ -11,7 +11,7 @@ from defenses.federated import (
     PrimeField,
     SecureAggregation,
 )
-from defenses.federated.field import MERSENNE
+from defenses.federated.secret_sharing import MERSENNE
 from defenses.federated.secure_aggregation import FixedPoint
 
 

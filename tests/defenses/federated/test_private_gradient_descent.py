@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from attacks import LossThreshold
 from defenses import Identity, Microdata, PrivateGradientDescent
 from defenses.federated import OneHiddenLayer
-from defenses.federated.accounting import gaussian_epsilon
+from defenses.federated.noise import gaussian_epsilon
 from defenses.federated.private_gradient_descent import sampled_epsilon, sampled_multiplier
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios import ClassifierMembership, play

@@ -193,7 +193,7 @@ def met(frame: pd.DataFrame, records: Microdata, demand: dict[str, object]) -> b
     return all(holds)
 
 
-def check_mondrian_measures_what_it_promises(
+def check_mondrian_measures_what_it_guarantees(
     records: Microdata, k: int, demand: dict[str, object], strict: bool
 ) -> None:
     defense = Mondrian(k=min(k, len(records)), strict=strict, **demand)
@@ -215,19 +215,19 @@ PROMISES = given(tables(), st.integers(1, 5), DEMANDS, st.booleans())
 @pytest.mark.thorough
 @settings(max_examples=30, deadline=None)
 @PROMISES
-def test_mondrian_measures_what_it_promises(
+def test_mondrian_measures_what_it_guarantees(
     records: Microdata, k: int, demand: dict[str, object], strict: bool
 ) -> None:
-    check_mondrian_measures_what_it_promises(records, k, demand, strict)
+    check_mondrian_measures_what_it_guarantees(records, k, demand, strict)
 
 
 @pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @PROMISES
-def test_mondrian_measures_what_it_promises_on_many_tables(
+def test_mondrian_measures_what_it_guarantees_on_many_tables(
     records: Microdata, k: int, demand: dict[str, object], strict: bool
 ) -> None:
-    check_mondrian_measures_what_it_promises(records, k, demand, strict)
+    check_mondrian_measures_what_it_guarantees(records, k, demand, strict)
 
 
 def test_mondrian_cuts_where_both_sides_hold_and_not_elsewhere() -> None:

@@ -53,7 +53,7 @@ def test_release_has_the_records_rows_and_a_channel_that_is_its_matrix(jointly):
         assert pickle.loads(pickle.dumps(defense)) == defense == defense.clone()
 
 
-def test_nothing_is_promised_where_categories_are_read_from_the_records():
+def test_nothing_is_guaranteed_where_categories_are_read_from_the_records():
     for defense in every_form():
         if not isinstance(defense, OptimalRetention):
             bare = people()
@@ -123,14 +123,14 @@ def test_released_histogram_is_where_the_matrix_says():
     assert release.channel.parts[0].retention == tuple(optimal_retention(counts, 2.0).tolist())
 
 
-def test_the_papers_form_promises_nothing_and_says_so():
+def test_the_papers_form_guarantees_nothing_and_says_so():
     guarantee = OptimalRetention(k=20).guarantee(people())
     assert (guarantee.epsilon, guarantee.pk, guarantee.delta) == (None, None, None)
     assert "none: the matrix is made of these records" in guarantee.statement
     assert "Pk of at least 20" in guarantee.statement
 
 
-def test_prior_form_promises_what_its_matrices_have():
+def test_prior_form_guarantees_what_its_matrices_have():
     defense = OptimalRetentionWithPrior(prior={"age": [1, 2, 3, 4], "job": [3, 2, 1, 0]}, epsilon=2.0)
     guarantee = defense.guarantee(people())
     parts = defense.apply(people(), np.random.default_rng(3)).channel.parts
@@ -203,7 +203,7 @@ def test_a_public_histogram_leaks_no_more():
 
 
 @pytest.mark.parametrize("form", PRIVATE)
-def test_private_forms_promise_the_sum_and_their_matrices_keep_to_it(form):
+def test_private_forms_guarantee_the_sum_and_their_matrices_keep_to_it(form):
     defense = form(epsilon_matrix=0.5, epsilon_release=2.0)
     guarantee = defense.guarantee(people())
     assert guarantee.epsilon == 2.5

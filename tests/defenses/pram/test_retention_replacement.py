@@ -55,7 +55,7 @@ def test_retention_keeps_its_guarantee_exactly(defense):
         assert guarantee.pk == pytest.approx(defense.k)
 
 
-def test_retention_promises_nothing_that_rests_on_the_records():
+def test_retention_guarantees_nothing_that_rests_on_the_records():
     assert (
         "the domain of smokes is read from the records; declare it"
         in RetentionReplacement(epsilon=1.0).guarantee(people()).statement

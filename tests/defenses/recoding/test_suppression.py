@@ -52,7 +52,7 @@ def test_the_rest_takes_others_along():
 @pytest.mark.thorough
 @settings(max_examples=150, deadline=None)
 @given(st.integers(1, 40), st.integers(0, 5), st.integers(1, 6), st.integers(1, 5), st.integers(0, 10**6))
-def test_cell_suppression_keeps_its_promise(n, p, k, values, seed):
+def test_cell_suppression_keeps_its_guarantee(n, p, k, values, seed):
     rng = np.random.default_rng(seed)
     k = min(k, n)
     frame = pd.DataFrame(

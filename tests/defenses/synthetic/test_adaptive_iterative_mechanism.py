@@ -5,8 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from test_maximum_spanning_tree import chain
-from test_private_marginals import records
+from test_spanning_trees import chain, records
 
 from defenses import AdaptiveIterativeMechanism, MaximumSpanningTree, Microdata
 from defenses.dp import zcdp_rho

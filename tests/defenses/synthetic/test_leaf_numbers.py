@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from defenses.synthetic.forest_synthesis import LeafNumbers
 from defenses.synthetic.mixed_column import LeafMembers, MixedColumn
+from defenses.synthetic.tree_synthesis import LeafNumbers
 from metrics import NumericDomain
 
 VALUES = np.array([0.0, 1, 2, 3, 10, 20, 20, 20, np.nan, np.nan])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from defense_tools import apply, table
-from test_private_marginals import records as weather
+from test_spanning_trees import records as weather
 
 from defenses import AdaptiveIterativeMechanism, MaximumSpanningTree, PrivateMarginals, RefinedBins
 from defenses.dp import zcdp_rho

@@ -20,7 +20,7 @@ def store_with(tmp_path, *guaranteed):
     return store
 
 
-def test_promises_come_back_with_the_roles_of_columns(tmp_path):
+def test_guarantees_come_back_with_the_roles_of_columns(tmp_path):
     with store_with(tmp_path, (RELEASE.parts, "5-anonymity over age")) as store:
         [guarantee] = stored_guarantees(store, store.results())
     assert (guarantee.statement, guarantee.guarantee, guarantee.released) == ("5-anonymity over age", "k=5", ("age",))
@@ -35,13 +35,13 @@ def test_the_newest_release_counts(tmp_path):
         assert [guarantee.statement for guarantee in stored_guarantees(store, store.results())] == ["after"]
 
 
-def test_results_without_a_stored_promise_have_none(tmp_path):
+def test_results_without_a_stored_guarantee_have_none(tmp_path):
     with store_with(tmp_path, ("c" * 64, "of another release")) as store:
         trial = replace(RELEASE, key="3" * 64, attack="Greedy", parts="c" * 64)
         assert stored_guarantees(store, [*store.results(), trial]) == []
 
 
-def test_a_damaged_promise_is_named(tmp_path):
+def test_a_damaged_guarantee_is_named(tmp_path):
     with Store(tmp_path / "results.db") as store:
         store.add([RELEASE], {guarantee_name(RELEASE.parts): "[1]"})
         with pytest.raises(ValueError, match="guarantee of Mondrian is damaged"):

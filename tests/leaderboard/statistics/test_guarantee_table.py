@@ -71,7 +71,7 @@ def test_a_reason_stands_without_its_mark_and_silence_comes_last():
     assert guarantees_to_terminal([silent]) == guarantees_to_markdown([]) == ""
 
 
-def test_a_promise_and_its_lack_never_share_a_row():
+def test_a_guarantee_and_its_lack_never_share_a_row():
     assert [row[0] for row in rows(guarantee(k=5), guarantee(guarantee="none", k=4))] == ["k=5", "none"]
 
 

@@ -53,7 +53,7 @@ def section(text):
 
 @pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("form", ["table", "markdown"])
-def test_text_boards_end_with_what_promises_cover(folder, form):
+def test_text_boards_end_with_what_guarantees_cover(folder, form):
     played = call(*RUN, "--format", form)
     shown = section(played)
     assert "k-anonymity over age, job" in shown
@@ -125,7 +125,7 @@ def test_other_roles_replace_what_is_said(folder):
 
 
 @pytest.mark.thorough
-def test_a_ranking_says_what_built_in_defenses_promise(folder):
+def test_a_ranking_says_what_built_in_defenses_guarantee(folder):
     (folder / "copy.csv").write_text((folder / "people.csv").read_text())
     arguments = ("rank", "people.csv", "copy.csv", "--roles", "roles.toml", "--targets", 20, "--quiet", "-j", 1)
     tables = {table["title"]: table for table in json.loads(call(*arguments, "--baseline", "--format", "json"))}

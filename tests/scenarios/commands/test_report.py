@@ -94,7 +94,7 @@ def test_a_release_of_constants_is_not_above(folder):
 
 
 @pytest.mark.thorough
-def test_the_page_holds_profiles_promise_costs_and_commands(whole_report):
+def test_the_page_holds_profiles_guarantee_costs_and_commands(whole_report):
     folder, exit_code = whole_report
     assert exit_code == 1
     text = page(folder)
@@ -114,7 +114,7 @@ def test_the_page_holds_profiles_promise_costs_and_commands(whole_report):
 
 
 @pytest.mark.thorough
-def test_a_promise_that_the_release_does_not_keep_is_refused(folder):
+def test_a_guarantee_that_the_release_does_not_keep_is_refused(folder):
     released("Mondrian", "-p", "k=8")
     done = report("--defense", "Mondrian", "-p", "k=50")
     assert done.exit_code == 2
@@ -123,7 +123,7 @@ def test_a_promise_that_the_release_does_not_keep_is_refused(folder):
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_promise_about_rows_is_checked_in_rows(folder):
+def test_a_guarantee_about_rows_is_checked_in_rows(folder):
     """Classes of five rows hold fewer people, but `defend` made them so."""
     table = pd.concat([named(240, 1)] * 2)
     table.to_csv("people.csv", index=False)
@@ -185,7 +185,7 @@ def test_a_diversity_or_closeness_that_the_release_keeps_is_stated(folder, guara
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("quick")
-def test_a_promise_that_no_table_can_show_is_called_declared(folder):
+def test_a_guarantee_that_no_table_can_show_is_called_declared(folder):
     released("PrivateMarginals", "-p", "epsilon=5")
     done = report("--defense", "PrivateMarginals", "-p", "epsilon=0.1", "--targets", "60")
     words = "As declared with --defense, not checked in the released table: epsilon"

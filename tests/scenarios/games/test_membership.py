@@ -7,7 +7,7 @@ import pytest
 
 from attacks import Decisions, RankedAnswers
 from scenarios import Membership, StatisticsMembership, load
-from scenarios.games.questions.member_question import membership_scores
+from scenarios.games.questions.person_questions import membership_scores
 
 
 def test_scores_need_decisions_about_the_candidates(membership_game):

@@ -374,7 +374,7 @@ def test_shipped_scenarios_read():
 
 
 @pytest.mark.thorough
-def test_all_forms_of_pram_play_and_promised_pk_bounds_what_is_measured():
+def test_all_forms_of_pram_play_and_guaranteed_pk_bounds_what_is_measured():
     plan = read_plan("bank-pram")
     forms = {type(entry.method).__name__ for entry in plan.defenses}
     assert forms == {

@@ -8,8 +8,8 @@ from attacks import Knowledge, RankedAnswers
 from defenses import Identity, Microdata, Mondrian
 from leaderboard.results.result import canonical
 from scenarios import RowQuestion
-from scenarios.games.finished_release import FinishedRelease, GivenPeople
 from scenarios.games.playing import Randomness, claims_of, make_release
+from scenarios.games.table_game import FinishedRelease, GivenPeople
 from scenarios.running.methods.methods import describe
 from scenarios.tables.file_methods import AnswerFile, Content, ReleasedFile, content_hash
 from scenarios.tournament.rules.sheets import read_answers

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from defenses import PrivateMarginals
-from scenarios.assessment.evaluation.blocked_promises import blocked_promises
+from scenarios.assessment.evaluation.blocked_guarantees import blocked_guarantees
 from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
 from scenarios.tables.roles_file import reviewable_roles
@@ -46,7 +46,7 @@ def call(*arguments, code=0):
     return result.output
 
 
-def test_validate_names_the_columns_that_block_promises(folder):
+def test_validate_names_the_columns_that_block_guarantees(folder):
     output = call("validate", "people.csv", "--roles", "roles.toml")
     (note,) = [line for line in output.splitlines() if "domains read from the records" in line]
     assert note.startswith("note: domains read from the records: job; ")
@@ -54,7 +54,7 @@ def test_validate_names_the_columns_that_block_promises(folder):
     assert re.search(r"; \w+ and \d+ other defenses guarantee nothing on them; declare them$", note)
     (all_named,) = [
         note
-        for note in blocked_promises(load_table("people.csv", "roles.toml").records)
+        for note in blocked_guarantees(load_table("people.csv", "roles.toml").records)
         if note.startswith("domains read")
     ]
     for name in ("RetentionReplacement", "PrivateMarginals", "OptimalRetentionFromNoisyHistogram"):
@@ -63,10 +63,10 @@ def test_validate_names_the_columns_that_block_promises(folder):
     assert "missing values" not in output
 
 
-def test_missing_values_block_promises_of_pram_only(folder):
+def test_missing_values_block_guarantees_of_pram_only(folder):
     text = (folder / "people.csv").read_text().replace("person 3,23,", "person 3,,")
     (folder / "people.csv").write_text(text)
-    notes = blocked_promises(load_table("people.csv", "roles.toml").records)
+    notes = blocked_guarantees(load_table("people.csv", "roles.toml").records)
     (note,) = [note for note in notes if note.startswith("missing values")]
     assert note.startswith("missing values: age; ")
     assert "RetentionReplacement" in note
@@ -75,7 +75,7 @@ def test_missing_values_block_promises_of_pram_only(folder):
 
 def test_a_declared_table_blocks_nothing(folder):
     call("validate", "people.csv", "--roles", "roles.toml", "--write-roles", "reviewed.toml")
-    assert blocked_promises(load_table("people.csv", "reviewed.toml").records) == []
+    assert blocked_guarantees(load_table("people.csv", "reviewed.toml").records) == []
 
 
 def test_the_written_roles_declare_what_was_read_and_keep_what_was_declared(folder):
@@ -127,14 +127,14 @@ def test_a_roles_file_is_not_overwritten_unless_told(folder):
     assert "is an input" in call(*arguments, "roles.toml", "--force", code=2)
 
 
-def test_defend_says_why_it_promises_nothing(folder):
+def test_defend_says_why_it_guarantees_nothing(folder):
     arguments = ("defend", "RetentionReplacement", "-p", "epsilon=0.01", "people.csv", "--roles", "roles.toml")
     assert "guaranteed: none: the domain of job is read from the records; declare it" in call(*arguments)
     refusal = call("defend", "PrivateMarginals", "people.csv", "--roles", "roles.toml", code=2)
     assert "the domain of column 'job' is read from the records; declare it" in refusal
 
 
-def test_defend_says_what_its_promise_covers(folder):
+def test_defend_says_what_its_guarantee_covers(folder):
     arguments = ("defend", "Mondrian", "-p", "k=2", "people.csv", "--roles", "roles.toml")
     assert "guaranteed: k=2; 2-anonymity over " in call(*arguments)
     assert "guaranteed: none: the method gives no guarantee" in call("defend", "Identity", *arguments[4:])

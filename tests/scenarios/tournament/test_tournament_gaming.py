@@ -10,7 +10,7 @@ from defenses import Identity, Microaggregation, Microdata, RankSwapping, Retent
 from metrics.columns.cells import escape_column
 from metrics.profile import original_profile, profile, record_similarity
 from scenarios import load
-from scenarios.games.finished_release import GivenPeople
+from scenarios.games.table_game import GivenPeople
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
 from scenarios.tournament.rules.scoring import AttackedTable, baseline_name

@@ -6,8 +6,9 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
@@ -141,7 +142,7 @@ Result = TypeVar("Result")
 class Engine(Protocol):
     """Where the parts of a table are read."""
 
-    def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], Result]) -> Iterator[Result]:
+    def over_parts(self, files: TableFiles, function: Callable[[TableFiles], Result]) -> Iterator[Result]:
         """Apply a function to the parts of a table."""
 
 
@@ -149,9 +150,9 @@ class Engine(Protocol):
 class OneMachine:
     """All parts are read together, on this machine."""
 
-    def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], Result]) -> Iterator[Result]:
+    def over_parts(self, files: TableFiles, function: Callable[[TableFiles], Result]) -> Iterator[Result]:
         """Apply a function to the whole table."""
-        yield function(files, 0)
+        yield function(files)
 
 
 @dataclass
@@ -188,6 +189,8 @@ class TableFiles:
     following : int, optional
         Number of the last files whose rows only complete a block that begins before them, in a part of a table; a part
         may have no rows.
+    first_row : int
+        Position of its first row; not 0 in later parts of a table.
     """
 
     path: Path
@@ -201,6 +204,7 @@ class TableFiles:
     encoding: str | None = None
     blank_rows: bool = False
     following: int | None = None
+    first_row: int = 0
     engine: Engine = field(default_factory=OneMachine, repr=False)
     _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
     _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False, repr=False)
@@ -208,8 +212,7 @@ class TableFiles:
     _utf8: Path | None = field(default=None, init=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        closed = (self.path, self.parts, self.header, self.columns, self.memory, self.states)
-        return type(self), (*closed, self.kept, self.typed_by, self.encoding, self.blank_rows, self.following)
+        return type(self), tuple(getattr(self, one.name) for one in fields(self) if one.init and one.name != "engine")
 
     def part(self, number: int) -> Self:
         """One of the files as a table of its own, to be opened elsewhere, with the same tables and types beside it.
@@ -218,7 +221,8 @@ class TableFiles:
         """
         from defenses.base import blocks
 
-        waiting, stop = -sum(self.part_rows[: number + 1]) % blocks.BLOCK, number + 1
+        first_row, stop = sum(self.part_rows[:number]), number + 1
+        waiting = -(first_row + self.part_rows[number]) % blocks.BLOCK
         while waiting > 0 and stop < len(self.parts):
             waiting -= self.part_rows[stop]
             stop += 1
@@ -230,6 +234,7 @@ class TableFiles:
             kept=dict(self.kept),
             engine=OneMachine(),
             following=stop - number - 1,
+            first_row=first_row,
         )
 
     @classmethod
@@ -415,7 +420,7 @@ class TableFiles:
 
     def fetch_parts(self, query: str) -> list[tuple[Any, ...]]:
         """Rows of a small result, of each part by itself where the parts are read by several machines."""
-        return [row for rows in self.engine.over_parts(self, partial(_fetched, query)) for row in rows]
+        return [row for rows in self.engine.over_parts(self, methodcaller("fetch", query)) for row in rows]
 
     def counted(self, expressions: Mapping[str, str], source: str = "source", where: str = "true") -> Any:
         """Distinct values of expressions with the number of rows of each, as an Arrow table."""
@@ -434,7 +439,7 @@ class TableFiles:
         query = f"SELECT {grouped}, count(*) AS n FROM ({rows}) GROUP BY {grouped}"
         if isinstance(self.engine, OneMachine):
             return f"{query} ORDER BY {order}"
-        for number, table in enumerate(self.engine.over_parts(self, partial(_arrow, query))):
+        for number, table in enumerate(self.engine.over_parts(self, methodcaller("arrow", query))):
             self._arrive("INSERT INTO part_counts" if number else "CREATE OR REPLACE TEMP TABLE part_counts AS", table)
         return f"SELECT {grouped}, sum(n)::BIGINT AS n FROM part_counts GROUP BY {grouped} ORDER BY {order}"
 
@@ -474,14 +479,6 @@ class TableFiles:
             casts.append(f"NULL::{kind} AS {quoted(name)}")
         file = f"read_parquet({literal(str(part))}, hive_partitioning=false)"
         return f"(SELECT * REPLACE ({', '.join(casts)}) FROM {file})" if casts else file
-
-
-def _fetched(query: str, files: TableFiles, number: int) -> list[tuple[Any, ...]]:
-    return files.fetch(query)
-
-
-def _arrow(query: str, files: TableFiles, number: int) -> Any:
-    return files.arrow(query)
 
 
 def _reason(message: str) -> str:

@@ -387,7 +387,7 @@ def test_suppressed_rows_are_marked_where_they_stand() -> None:
     assert release.frame["other"].tolist() == list(range(5))
 
 
-def test_few_suppressed_rows_lower_the_promise() -> None:
+def test_few_suppressed_rows_lower_the_guarantee() -> None:
     frame = pd.DataFrame({"a": ["u"] * 9 + ["v"], "s": list("xyxyxyxyxy")})
     records = Microdata(
         frame,
@@ -420,7 +420,7 @@ def test_a_finer_node_may_suppress_as_many_rows_as_a_coarser_one_must() -> None:
         Incognito(k=2, alpha=0.5, max_suppression=0.15).apply(records, np.random.default_rng(0))
 
 
-def test_a_view_hides_origins_and_chosen_columns_limit_the_promise() -> None:
+def test_a_view_hides_origins_and_chosen_columns_limit_the_guarantee() -> None:
     records = lecture()
     defense = Incognito(k=2, max_suppression=0, columns=["age", "sex"])
     release = defense.apply(records, np.random.default_rng(0))

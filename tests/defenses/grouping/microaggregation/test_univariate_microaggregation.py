@@ -34,7 +34,7 @@ def test_univariate_release() -> None:
 @pytest.mark.thorough
 @settings(max_examples=80, deadline=None)
 @given(st.integers(1, 30), st.integers(1, 6), st.floats(0, 1), st.integers(0, 10**6))
-def test_univariate_promise_with_missing_values(n: int, k: int, missing: float, seed: int) -> None:
+def test_univariate_guarantee_with_missing_values(n: int, k: int, missing: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     k = min(k, n)
     numbers = np.where(rng.random(n) < missing, np.nan, rng.integers(0, 9, n))

@@ -217,7 +217,7 @@ def test_a_column_without_values_and_constant_columns_stay() -> None:
     assert frame["n"].tolist() == ["1", "1", "5", "5"]
 
 
-def test_chosen_columns_limit_work_and_promise() -> None:
+def test_chosen_columns_limit_work_and_guarantee() -> None:
     table = pd.DataFrame({"a": [1, 2, 3, 4], "b": [4, 3, 2, 1]})
     records = Microdata(frame=table, quasi_identifiers=("a", "b"))
     defense = Mondrian(k=2, columns=["a"])

@@ -17,7 +17,7 @@ from defenses import (
 from defenses.synthetic.graphical import graphical_synthesis
 from defenses.synthetic.graphical.estimation import NoisyMarginal, estimated
 from defenses.synthetic.graphical.refined_column import MergedValues
-from defenses.synthetic.structural_zero import structural_zeros
+from defenses.synthetic.row_synthesizer import structural_zeros
 from metrics import CategoricalDomain, NumericDomain
 
 PRIVATE = [MaximumSpanningTree, AdaptiveIterativeMechanism, PrivateMarginals, PrivBayes]

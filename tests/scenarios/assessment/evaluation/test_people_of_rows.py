@@ -14,9 +14,9 @@ from scenarios.assessment.evaluation.control_people import read_control
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.posed_questions import QUASI, GivenSinglingOut, evaluate
 from scenarios.assessment.evaluation.row_origin import fitting_records, people_of_rows, recognized_origin, told_origin
-from scenarios.games.finished_release import GivenPeople
 from scenarios.games.people import by_person
-from scenarios.games.questions.row_question import person_score
+from scenarios.games.questions.person_questions import person_score
+from scenarios.games.table_game import GivenPeople
 from scenarios.tables.dataset import load_table
 from scenarios.tables.released import as_csv
 from scenarios.tables.roles import read_roles

@@ -34,7 +34,7 @@ def test_usual_thresholds_are_named():
     assert [round(1 / one.value) for one in THRESHOLDS] == [one.classes for one in THRESHOLDS]
 
 
-def test_promises_of_rows_are_no_promises_of_people():
+def test_guarantees_of_rows_are_no_guarantees_of_people():
     rows = RowsOfPeople("id", 5200, 3011, 6)
     words = guarantee_words(Guarantee(k=5, epsilon=1.0), rows)
     assert words == [

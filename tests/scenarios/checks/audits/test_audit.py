@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from attacks.statistics.learned_event import learn_event
+from attacks.statistics.distinguishing import learn_event
 from defenses import RetentionReplacement
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import defenses.synthetic.private_marginals as synthesis
+import defenses.synthetic.spanning_trees as synthesis
 from defenses import (
     AdaptiveIterativeMechanism,
     Curator,

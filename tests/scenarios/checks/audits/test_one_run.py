@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from defenses.dp import DiscreteGaussian, Gaussian, Laplace
-from defenses.federated.accounting import gaussian_epsilon
+from defenses.federated.noise import gaussian_epsilon
 from scenarios.checks.audits import audit as one_run
 from scenarios.checks.audits.audit import Canaries, audit, one_run_audit
 from scenarios.checks.audits.canaries import canaries

@@ -27,7 +27,7 @@ METHODS = {**exported("defenses"), **exported("attacks")}
 PEOPLE = people(30, generator(0, "promise"))
 
 
-def promises_nothing_measured(method):
+def guarantees_nothing_measured(method):
     """Whether the method states none of k, l and t, so that its 20 tables show only that it releases them."""
     if not issubclass(method, MicrodataDefense):
         return False
@@ -38,7 +38,7 @@ def promises_nothing_measured(method):
 def cases():
     for name, method in METHODS.items():
         for title, run in checks(method):
-            long = title == "meets its k, l and t on 20 tables" and promises_nothing_measured(method)
+            long = title == "meets its k, l and t on 20 tables" and guarantees_nothing_measured(method)
             yield pytest.param(run, id=f"{name}: {title}", marks=[pytest.mark.long] if long else [])
 
 

@@ -74,7 +74,7 @@ def test_ordered_distances_are_measured_if_the_statement_names_them():
     [{"l": 2, "diversity": "entropy"}, {"l": 2, "diversity": "recursive", "c": 2.0}, {"t": 0.3}],
     ids=["entropy", "recursive", "closeness"],
 )
-def test_mondrian_keeps_its_promises(parameters):
+def test_mondrian_keeps_its_guarantees(parameters):
     from defenses import Mondrian
     from scenarios.checks.conformance.suite import class_of
 

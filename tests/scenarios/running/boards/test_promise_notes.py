@@ -21,7 +21,7 @@ def test_each_family_says_once_what_it_covers():
     assert not any(note.startswith("Identity") for note in notes)
 
 
-def test_no_promise_says_why():
+def test_no_guarantee_says_why():
     plan = replace(read_plan("bank"), defenses=(NamedMethod("AdditiveNoise", None, {}),))
     note = guarantee_notes(plan, [Guarantee(statement="none: the noise is scaled by the records")])
     assert note == ["AdditiveNoise guarantees nothing: the noise is scaled by the records"]

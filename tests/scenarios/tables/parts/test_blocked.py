@@ -113,7 +113,7 @@ def test_blocks_of_mondrian_keep_every_printed_number(table, tmp_path, strict, r
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("distance", ["equal", "ordered"])
-def test_closeness_holds_in_each_block_alone_and_is_not_promised(table, tmp_path, distance):
+def test_closeness_holds_in_each_block_alone_and_is_not_guaranteed(table, tmp_path, distance):
     defense = Mondrian(k=4, strict=False, l=2, t=0.1, distance=distance)
     frame, guaranteed, _ = released(defense, table, tmp_path / "out.csv")
     assert (guaranteed.k, guaranteed.l, guaranteed.t) == (4, 2, None)
@@ -134,7 +134,7 @@ def test_closeness_holds_in_each_block_alone_and_is_not_promised(table, tmp_path
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("rows", [100, 450])
-def test_blocks_of_a_pipeline_promise_nothing(table, tmp_path, rows):
+def test_blocks_of_a_pipeline_guarantee_nothing(table, tmp_path, rows):
     """In one table, too: a later step may undo what an earlier one guarantees."""
     steps = [Rounding(base=10, columns=["age"]), Mondrian(k=4, l=2)]
     _, guaranteed, _ = released(Pipeline(steps=steps), table, tmp_path / "out.csv", rows=rows)
@@ -205,7 +205,7 @@ def test_blocks_of_every_other_grouping_keep_the_least_k(table, tmp_path, name):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("demand", [{}, {"l": 2}, {"alpha": 0.7}, {"t": 0.4}])
-def test_blocks_of_incognito_promise_what_their_suppressed_records_have(table, tmp_path, demand):
+def test_blocks_of_incognito_guarantee_what_their_suppressed_records_have(table, tmp_path, demand):
     """The three records of a rare town are suppressed; they are fewer than k in their blocks."""
     frame, guaranteed, _ = released(Incognito(k=4, max_suppression=0.05, **demand), table, tmp_path / "out.csv")
     classes = counted(frame)

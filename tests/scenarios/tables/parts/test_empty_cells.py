@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from run_tools import invoke
 
-from defenses.base import Microdata, ReleasedBlock
+from defenses.base import CountedCells, Microdata, ReleasedBlock
 from defenses.base.guarantee import Guarantee
 from scenarios.tables.parts.defending import ReleaseCounts
 from scenarios.tables.parts.released_blocks import LargeRelease
-from scenarios.tables.review.release_notes import CountedCells, empty_cells_warning
+from scenarios.tables.review.release_notes import empty_cells_warning
 
 ROLES = """
 quasi_identifiers = ["age", "town"]

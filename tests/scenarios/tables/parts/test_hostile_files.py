@@ -20,7 +20,7 @@ from scenarios.tables.dataset import load_table
 from scenarios.tables.parts import raw_columns
 from scenarios.tables.parts.files.table_files import TableFiles
 from scenarios.tables.parts.records import large_records
-from scenarios.tables.parts.risk import large_risk_report
+from scenarios.tables.parts.risk import risk_of_file
 from scenarios.tables.released import read_released
 from scenarios.tables.risk import risk_report
 
@@ -120,7 +120,7 @@ def assert_alike(path, roles=None):
         assert dataset.records.domains == expected.records.domains
         assert dataset.notes == expected.notes
     expected, refusal = outcome(lambda: risk_report(read_released(path, roles)))
-    found, message = outcome(lambda: large_risk_report(path, roles, memory=1 << 30)[0])
+    found, message = outcome(lambda: risk_of_file(path, roles, memory=1 << 30)[0])
     assert message == refusal
     if expected is not None:
         for name in ("sizes", "columns", "sets", "one_value", "plain"):

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from scenarios.commands.cli import cli
 from scenarios.tables.parts import raw_columns
-from scenarios.tables.parts.risk import large_risk_report
+from scenarios.tables.parts.risk import risk_of_file
 from scenarios.tables.released import read_released
 from scenarios.tables.review.rows_of_people import hidden_people_notes
 from scenarios.tables.risk import risk_report
@@ -91,7 +91,7 @@ def test_the_report_is_that_of_the_table_in_memory(tmp_path, form, rows, seed, m
     path = written(frame, tmp_path, form)
     options = {"population_size": 10 * rows, "cells": 100_000}
     expected, expected_notes = in_memory(path, frame, tmp_path, roles, **options)
-    report, notes = large_risk_report(path, roles, memory=MEMORY, **options)
+    report, notes = risk_of_file(path, roles, memory=MEMORY, **options)
     assert_equal(report, expected)
     expected_notes = [*expected_notes, *hidden_people_notes(None, frame, ["name"])]
     assert [note for note in notes if note.kind != "parts"] == expected_notes
@@ -131,7 +131,7 @@ def test_columns_with_too_many_values_to_list_count_alike(tmp_path, form, monkey
     roles = tmp_path / "roles.toml"
     roles.write_text('quasi_identifiers = ["wage", "word", "sex"]\nsensitive = ["illness"]')
     path = written(frame, tmp_path, form)
-    assert_equal(large_risk_report(path, roles, memory=MEMORY)[0], in_memory(path, frame, tmp_path, roles)[0])
+    assert_equal(risk_of_file(path, roles, memory=MEMORY)[0], in_memory(path, frame, tmp_path, roles)[0])
 
 
 @pytest.mark.thorough
@@ -146,11 +146,11 @@ def test_the_population_may_be_read_in_parts_and_have_other_cells(tmp_path):
     expected, _ = in_memory(
         path, frame, tmp_path, roles, population=read_released(tmp_path / "everybody.parquet", roles)
     )
-    report, _ = large_risk_report(path, roles, population=everybody, memory=MEMORY)
+    report, _ = risk_of_file(path, roles, population=everybody, memory=MEMORY)
     assert_equal(report, expected)
     assert len(report.models) == 6
     with pytest.raises(ValueError, match="must hold everybody"):
-        large_risk_report(everybody, roles, population=path, memory=MEMORY)
+        risk_of_file(everybody, roles, population=path, memory=MEMORY)
 
 
 @pytest.mark.thorough
@@ -158,7 +158,7 @@ def test_classes_that_do_not_fit_are_counted_but_not_searched(tmp_path, monkeypa
     monkeypatch.setattr("scenarios.tables.released_classes._SEARCH", MEMORY)
     frame = released(300, 7).drop(columns="n")
     path = written(frame, tmp_path, "parquet")
-    report, notes = large_risk_report(path, memory=MEMORY)
+    report, notes = risk_of_file(path, memory=MEMORY)
     expected, _ = in_memory(path, frame, tmp_path)
     assert (report.classes, report.models) == (expected.classes, expected.models)
     assert not report.searched
@@ -181,7 +181,7 @@ def test_refuses_what_the_table_in_memory_refuses(tmp_path, roles, message):
     with pytest.raises(ValueError, match=message):
         in_memory(path, None, tmp_path, file)
     with pytest.raises(ValueError, match=message):
-        large_risk_report(path, file, memory=MEMORY)
+        risk_of_file(path, file, memory=MEMORY)
 
 
 @pytest.mark.thorough

@@ -14,9 +14,9 @@ from metrics import k_anonymity, normalized_certainty_penalty
 from metrics.classes import equivalence_classes
 from metrics.columns.cells import read_cells
 from scenarios.tables.dataset import load_table
-from scenarios.tables.parts.combinations import TooManyCombinations
+from scenarios.tables.parts.combinations import TooManyCombinations, counted_table
 from scenarios.tables.parts.files.shuffled_output import write_outputs
-from scenarios.tables.parts.large_release import counted_table, grouped_release, large_release
+from scenarios.tables.parts.large_release import grouped_release, large_release
 from scenarios.tables.parts.memory_release import release_in_memory
 from scenarios.tables.parts.records import large_records
 from scenarios.tables.parts.released_blocks import blocks_of

@@ -1,7 +1,10 @@
 """Parts that are opened one by one, as on other machines, give the bytes of one machine."""
 
+from pathlib import Path
+
+import pandas as pd
 import pytest
-from large_tools import ROLES, PartByPart, people, write_parts
+from large_tools import IN_PARTS, ROLES, PartByPart, people, write_parts
 from run_tools import invoke
 
 CUTS = [0, 63, 130]
@@ -52,3 +55,95 @@ class ClosedParts(PartByPart):
 
     def close(self):
         """Nothing is left open."""
+
+
+PARAMETERS = {
+    "OptimalMatrix": ["epsilon=3.0", "columns=['code_1']"],
+    "OptimalRetention": ["epsilon=3.0", "columns=['code_1']"],
+    "OptimalRetentionByObjective": ["epsilon_matrix=1.0", "epsilon_release=3.0", "columns=['code_1']"],
+    "OptimalRetentionByOutput": ["epsilon_matrix=1.0", "epsilon_release=3.0", "columns=['code_1']"],
+    "OptimalRetentionFromNoisyHistogram": ["epsilon_matrix=1.0", "epsilon_release=3.0", "columns=['code_1']"],
+    "OptimalRetentionWithPrior": ["epsilon=3.0", "columns=['code_1']", "prior={code_1=[1, 2, 3, 4]}"],
+    "Pipeline": ["steps=[{use='GlobalRecoding', levels=1}, {use='RecordSuppression', k=2}]"],
+    "ReportedTable": ["epsilon=3.0", "columns=['age']"],
+    "RetentionReplacement": ["retention=0.7"],
+    "Rounding": ["base={age=7}"],
+    "StratifiedSampling": ["by='source'", "rate=0.5"],
+    "TopBottomCoding": ["share=0.1"],
+}
+"""Parameters of defenses that have no default, or that take less time."""
+
+
+@pytest.mark.thorough_beyond(1)
+@pytest.mark.parametrize("name", sorted(IN_PARTS))
+def test_bytes_depend_neither_on_memory_nor_on_workers(tables, monkeypatch, name):
+    assert_same_bytes(tables, monkeypatch, [name, *(word for one in PARAMETERS.get(name, ()) for word in ("-p", one))])
+
+
+def assert_same_bytes(tables, monkeypatch, defense):
+    """Release a table in memory, with little and much of it in parts, and part by part; all files are equal."""
+    monkeypatch.chdir(tables)
+    people(400).to_parquet("people.parquet")
+    monkeypatch.setattr("scenarios.running.workers.cluster.DaskEngine", lambda scheduler: ClosedParts())
+    ways = (
+        ["people.parquet"],
+        ["people.parquet", "--memory", "512MiB"],
+        ["people.parquet", "--memory", "8GB"],
+        ["people", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:9"],
+    )
+    made = []
+    for way in ways:
+        options = ["--roles", "roles.toml", "--seed", "3", "--force", "-o", "out.csv", "--truth", "who.csv"]
+        run("defend", *defense, *way, *options)
+        made.append((Path("out.csv").read_bytes(), Path("who.csv").read_bytes()))
+    assert made == made[:1] * len(ways)
+
+
+OWN = """
+from defenses import MicrodataDefense
+from defenses.base.defense import released_frame, rowwise_release
+
+
+class Capped(MicrodataDefense):
+    randomizes_records_independently = True
+
+    def __init__(self, *, most=60):
+        self.most = most
+
+    def apply(self, records, rng):
+        ages = records.frame["age"].clip(upper=self.most) + rng.integers(0, 3, len(records))
+        return rowwise_release(released_frame(records, {"age": ages}), channel=None)
+
+
+class Ranked(MicrodataDefense):
+    def apply(self, records, rng):
+        ages = records.frame["age"].rank(method="first") + rng.integers(0, 3)
+        return rowwise_release(released_frame(records, {"age": ages}), channel=None)
+"""
+
+
+@pytest.mark.thorough
+def test_a_method_in_a_file_of_the_user_works_in_parts(tables, monkeypatch):
+    (tables / "capped_ages.py").write_text(OWN)
+    assert_same_bytes(tables, monkeypatch, ["capped_ages:Capped", "-p", "most=50"])
+    assert pd.read_csv("out.csv")["age"].max() == 52
+    whole = [
+        "defend",
+        "capped_ages:Ranked",
+        "people.parquet",
+        "--roles",
+        "roles.toml",
+        "--memory",
+        "1GB",
+        "--seed",
+        "1",
+    ]
+    refused = invoke(*whole, "-o", "ranks.csv")
+    assert refused.exit_code == 2
+    assert "Ranked needs all rows in memory" in refused.stderr
+    made = []
+    for jobs in ("1", "2"):
+        run(*whole, "-o", "ranks.csv", "--force", "--blocks", "100", "-j", jobs)
+        made.append(Path("ranks.csv").read_bytes())
+    assert made[0] == made[1]
+    assert 100 < pd.read_csv("ranks.csv")["age"].max() < 200

@@ -7,7 +7,7 @@ from finished_tools import finished, setting_of, write_people
 
 from metrics import CategoricalDomain, NumericDomain, read_cells, suda_scores
 from scenarios.assessment.evaluation.posed_questions import evaluate
-from scenarios.tables.parts.risk import large_risk_report
+from scenarios.tables.parts.risk import risk_of_file
 from scenarios.tables.reading import cell_spelling
 from scenarios.tables.reading.cell_spelling import spellings
 from scenarios.tables.released import read_released
@@ -97,7 +97,7 @@ def test_risk_is_that_of_one_notation(tmp_path, column, plain, other):
     assert first.one_value == [("ill", 10)]
     assert risk_report(read_released(tmp_path / "two.csv", roles)) == first
     for name in ("one.csv", "two.csv"):
-        assert large_risk_report(tmp_path / name, roles, memory=1 << 30)[0].measures == first.measures
+        assert risk_of_file(tmp_path / name, roles, memory=1 << 30)[0].measures == first.measures
     assert (tmp_path / "two.csv").read_bytes() == content
 
 
@@ -108,7 +108,7 @@ def both_risks(folder, rows, columns=""):
     if roles is not None:
         roles.write_text(f'quasi_identifiers = ["x"]\n{columns}')
     report = risk_report(read_released(path, roles))
-    assert large_risk_report(path, roles, memory=1 << 30)[0] == report
+    assert risk_of_file(path, roles, memory=1 << 30)[0] == report
     return report
 
 
@@ -145,7 +145,7 @@ def test_the_population_is_spelled_as_the_table(tmp_path):
     own = read_released(tmp_path / "own.csv", None)
     everybody = read_released(tmp_path / "all.csv", None, spelling=own.spelling)
     report = risk_report(own, population=everybody)
-    large, _ = large_risk_report(tmp_path / "own.csv", population=tmp_path / "all.csv", memory=1 << 30)
+    large, _ = risk_of_file(tmp_path / "own.csv", population=tmp_path / "all.csv", memory=1 << 30)
     assert report == large
     assert {name: value for name, _, value in report.models}["journalist, highest"] == 0.5
 
@@ -154,7 +154,7 @@ def star_risks(folder, frame):
     frame.to_csv(folder / "released.csv", index=False)
     (folder / "roles.toml").write_text('quasi_identifiers = ["age", "zip"]\nsensitive = ["ill"]\n')
     report = risk_report(read_released(folder / "released.csv", folder / "roles.toml"))
-    large, _ = large_risk_report(folder / "released.csv", folder / "roles.toml", memory=1 << 30)
+    large, _ = risk_of_file(folder / "released.csv", folder / "roles.toml", memory=1 << 30)
     assert large == report
     return report, {name: value for name, _, value in report.measures}
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from defenses.base.queries.columns import as_numbers, coded
+from defenses.base.queries.query import as_numbers, coded
 from metrics import CategoricalDomain, NumericDomain
 from scenarios.tables.reading.column_file import ColumnFile, _texts, lenient_numbers
 from scenarios.tables.roles import Roles

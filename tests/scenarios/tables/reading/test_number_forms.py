@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from defenses.base.queries.columns import as_numbers, coded
+from defenses.base.queries.query import as_numbers, coded
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table

@@ -1,5 +1,7 @@
 """Households: their rows stay together, their risk is shown, and values that name them are noted."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,9 @@ from run_tools import invoke
 
 from defenses import Microdata
 from metrics import equivalence_classes
-from scenarios.tables.review.households import Groups, group_numbers, risk_of_rows, values_of_groups
+from scenarios.tables.review.households import risk_of_rows, values_of_groups
+from scenarios.tables.review.reviewed_table import ReviewedTable
+from scenarios.tables.review.rows_of_people import numbers_in
 
 
 @pytest.fixture
@@ -105,9 +109,10 @@ def test_a_value_that_only_one_household_has_is_noted(folder):
 
 def test_rows_without_a_group_are_alone():
     records = Microdata(pd.DataFrame({"home": ["a", None, "a", None]}), ("home",), group="home")
-    assert group_numbers(records).tolist() == [0, 1, 0, 2]
-    assert Groups.of(records).words == "4 rows of 3 groups, up to 2 rows a group"
-    assert Groups.of(Microdata(pd.DataFrame({"home": ["a", "b"]}), ("home",), group="home")) is None
+    assert numbers_in(records, "home").tolist() == [0, 1, 0, 2]
+    assert ReviewedTable(SimpleNamespace(records=records)).groups.words == "4 rows of 3 groups, up to 2 rows a group"
+    alone = Microdata(pd.DataFrame({"home": ["a", "b"]}), ("home",), group="home")
+    assert ReviewedTable(SimpleNamespace(records=alone)).groups is None
     assert risk_of_rows(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 2])) == pytest.approx((0.75, (0.75 + 0.5 + 0.5) / 3))
 
 
