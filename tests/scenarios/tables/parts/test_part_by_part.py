@@ -83,7 +83,7 @@ def test_bytes_depend_neither_on_memory_nor_on_workers(tables, monkeypatch, name
 def assert_same_bytes(tables, monkeypatch, defense):
     """Release a table in memory, with little and much of it in parts, and part by part; all files are equal."""
     monkeypatch.chdir(tables)
-    people(400).to_parquet("people.parquet")
+    people(250).to_parquet("people.parquet")
     monkeypatch.setattr("scenarios.running.workers.cluster.DaskEngine", lambda scheduler: ClosedParts())
     ways = (
         ["people.parquet"],
