@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from defenses.base import Defense, Guarantee, Microdata, StatisticsRelease
 from defenses.base.queries import Answer, DegreeCounts, EdgeCount, Query, TriangleCount
-from defenses.curators.curator import LARGEST_SHARE, SMALLEST_SHARE, AccountedSession, check_share
+from defenses.curators.curator_session import LARGEST_SHARE, SMALLEST_SHARE, AccountedSession, check_share
 from defenses.dp.account import Accountant
 from defenses.dp.graphs import check_level, release_degree_counts, release_edge_count, release_triangle_count
 from metrics.columns import check_integer, check_real, refuse

@@ -19,7 +19,7 @@ import numpy as np
 from defenses.base import CodedTexts, ColumnTable, Microdata
 from defenses.base.queries import BudgetSpent, Query, labels
 from defenses.curators.answer_plan import Measurement, PartBound
-from defenses.curators.curator import CuratorSession, SessionTerms
+from defenses.curators.curator_session import CuratorSession, SessionTerms
 from defenses.dp.account import Account, Accountant, AdvancedAccountant, ConcentratedAccountant
 from defenses.dp.composition import zcdp_epsilon
 from defenses.dp.exact import SystemGenerator

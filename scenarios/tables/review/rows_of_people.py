@@ -10,13 +10,14 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base import Guarantee, Microdata
-from metrics.classes import SizeCounts
 from metrics.columns import Booleans, Integers
 from scenarios.tables.note import Note
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from metrics.classes import SizeCounts
 
 ONE_ROW = "make one row of each person first, as by `tokumei split --one-row`"
 """What makes guarantees for rows guarantees for people."""
