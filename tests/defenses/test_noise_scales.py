@@ -72,10 +72,10 @@ def noted(monkeypatch):
 
         monkeypatch.setattr(f"{place}.{name}", sampler)
 
-    for module in ("laplace", "sparse_vector"):
+    for module in ("pure_noise", "streams"):
         replace(f"defenses.dp.{module}", "two_sided_geometric", Fraction)
     replace("defenses.pram.perturbation", "two_sided_geometric", Fraction)
-    for module in ("staircase", "report_noisy_max"):
+    for module in ("pure_noise", "selection"):
         replace(f"defenses.dp.{module}", "geometric", Fraction)
     for module in ("dp.gaussian", "curators.answer_plan"):
         replace(f"defenses.{module}", "discrete_gaussian", Fraction)
@@ -91,7 +91,7 @@ def odds(monkeypatch):
         calls.append((thresholds.rate, thresholds.a, thresholds.b))
         return np.zeros(size, dtype=np.int64)
 
-    for module in ("staircase", "randomized_response"):
+    for module in ("pure_noise", "randomized_response"):
         monkeypatch.setattr(f"defenses.dp.{module}.categories", categories)
     return calls
 
@@ -336,7 +336,7 @@ def spent(monkeypatch):
         ledger["selections"].append((mechanism.epsilon, mechanism.sensitivity))
         return select(mechanism, *arguments)
 
-    for module in ("private_marginals", "counted_columns"):
+    for module in ("spanning_trees", "counted_columns"):
         monkeypatch.setattr(f"defenses.synthetic.{module}.discrete_gaussian", gaussian)
     monkeypatch.setattr("defenses.dp.pure_noise.two_sided_geometric", geometric)
     monkeypatch.setattr(Exponential, "_selected", selected)
