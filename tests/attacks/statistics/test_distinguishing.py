@@ -1,9 +1,14 @@
 """Distinguishing two neighbouring tables by the answers of a curator."""
 
+from functools import partial
+from math import prod
+
+import numpy as np
 import pytest
 from statistics_tools import rng
 
 from attacks import Distinguishing
+from attacks.statistics.distinguishing import DISTINCT, _table, feature
 from defenses import Curator, ExactCurator
 from scenarios import Indistinguishability, load, play
 
@@ -34,3 +39,12 @@ def test_distinguishing_bound_never_exceeds_the_claim():
 def test_bad_parameters_are_named(change):
     with pytest.raises(ValueError, match=next(iter(change))):
         Distinguishing(**change)
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+def test_tables_of_any_dimension_are_no_larger_than_one_of_a_single_dimension(dimensions):
+    first, second = rng().normal(size=(2, 3000, dimensions))
+    table = _table([partial(feature, column) for column in range(dimensions)], first, second)
+    _, cuts, cells, *_ = table.args
+    assert cells.size <= prod(one.size + 1 for one in cuts) <= DISTINCT
+    assert all(one.size >= 2 for one in cuts)

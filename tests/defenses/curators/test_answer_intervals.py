@@ -239,3 +239,11 @@ def test_a_variance_is_at_most_a_quarter_of_the_squared_range():
     plan = plan_of(Variance("x"), records(), "replace")
     assert plan.interval([1e9], [0.0]) == (25.0, 25.0)
     assert plan.interval([0.5], [1.0]) == (0.0, 1.5)
+
+
+def test_a_mean_has_an_interval_around_the_answer_within_the_bounds_of_the_column():
+    plan = plan_of(Mean("x"), records(), "replace")
+    answer = plan.combine(1.0)
+    assert plan.interval([1.0], [0.5]) == (answer - 0.5, answer + 0.5) == (5.5, 6.5)
+    assert plan.interval([4.0], [2.0]) == (7.0, 10.0)
+    assert plan.interval([-4.0], [2.0]) == (0.0, 3.0)

@@ -260,3 +260,10 @@ def test_small_tables():
 def test_with_many_columns_the_degree_is_lower():
     degrees = [PrivBayes(degree=3)._degree(columns) for columns in (2, 17, 29, 30, 59, 60, 500)]
     assert degrees == [1, 3, 3, 2, 2, 1, 1]
+
+
+def test_the_largest_epsilon_is_that_of_the_noise():
+    assert PrivBayes(epsilon=2.0**20).epsilon == 2.0**20
+    for epsilon in (math.nextafter(2.0**20, math.inf), 2.0**21, math.inf, math.nan):
+        with pytest.raises(ValueError, match="epsilon"):
+            PrivBayes(epsilon=epsilon)

@@ -13,7 +13,7 @@ from run_tools import invoke
 
 from leaderboard import GateBounds, Result, Store, gate_checks, recorded_runs, unmeasured_goals
 from leaderboard.pages.check_reports import junit_xml
-from leaderboard.statistics.gate import not_sure_note, probability_by_guessing
+from leaderboard.statistics.gate import few_plays_note, not_sure_note, probability_by_guessing
 from leaderboard.statistics.pairs import Success
 from metrics import Score
 from scenarios.commands.cli import cli
@@ -206,3 +206,17 @@ def test_only_passed_bounds_of_the_advantage_can_be_sure():
         (True, None),
         (False, None),
     ]
+
+
+@pytest.mark.parametrize(
+    ("successful", "said"), [(0, ""), (1, "1 play misses a defense"), (4, "4 plays miss a defense"), (5, "")]
+)
+def test_plays_that_failed_show_nothing_of_a_defense(successful, said):
+    status = ["ok"] * successful + ["error"] * (6 - successful)
+    results = [
+        Result(key=f"{play}", scenario="bank", defense="Mondrian", play=play, status=one)
+        for play, one in enumerate(status)
+    ]
+    note = few_plays_note(results)
+    assert note.startswith(said)
+    assert bool(note) == bool(said)

@@ -106,3 +106,15 @@ def test_plays_for_every_measure():
         plays = plays_for(measures, 0.01)
         floor = signed_rank_floor if "time" in measures else student_floor
         assert floor(plays) * len(measures) <= 0.01 < floor(plays - 1) * len(measures)
+
+
+@pytest.mark.parametrize(("plays", "level"), [(6, 0.01), (9, 0.2), (30, 0.05)])
+def test_exchanging_the_two_runs_mirrors_the_interval_of_time_ratios(plays, level):
+    ratios = np.random.default_rng(plays).normal(0.2, 0.5, plays)
+    change, mirrored = (signed_rank_test(sign * ratios, 0.0, level) for sign in (1, -1))
+    assert np.log1p(change.low) == pytest.approx(-np.log1p(mirrored.high))
+    assert np.log1p(change.high) == pytest.approx(-np.log1p(mirrored.low))
+    assert change.low < change.estimate < change.high
+    # Six plays cannot exclude anything at .01, so that the interval reaches from the least ratio to the largest.
+    if plays == 6:
+        assert (change.low, change.high) == pytest.approx((np.expm1(ratios.min()), np.expm1(ratios.max())))

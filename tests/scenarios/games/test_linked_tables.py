@@ -33,7 +33,13 @@ def test_the_game_hands_every_attack_the_same_second_release():
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"), [({"overlap": 0}, "overlap"), ({"overlap": 101}, "overlap"), ({"originals": 390}, "needed")]
+    ("changes", "message"),
+    [
+        ({"overlap": 0}, "overlap"),
+        ({"overlap": 101}, "overlap"),
+        ({"originals": 196}, "402 records are needed"),
+        ({"originals": 390}, "needed"),
+    ],
 )
 def test_bad_games_are_refused(changes, message):
     settings = {"originals": 100, "overlap": 40, "strangers": 50, "auxiliary": 10, **changes}

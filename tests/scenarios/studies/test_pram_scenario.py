@@ -40,6 +40,7 @@ from scenarios.studies import pram_histogram
 from scenarios.studies.experiment import read_experiment
 from scenarios.studies.pram_histogram import (
     corners,
+    edges,
     example_flips,
     example_scale,
     half_planes,
@@ -159,6 +160,9 @@ def test_the_region_has_the_published_corners_and_shape(epsilon, d):
     # Lemma 3.5: six corners where e^epsilon + e^-epsilon + 2 > d, else four.
     expected = 6 if np.exp(epsilon) + np.exp(-epsilon) + 2 > d else 4
     assert len({(round(x, 9), round(y, 9)) for x, y in ours.values()}) == expected
+    upper, lower = (list(zip(edge.x, edge.y, strict=True)) for edge in edges(epsilon, d))
+    assert set(upper) & set(lower) >= {min(ours.values()), max(ours.values())}
+    assert set(upper) | set(lower) == set(ours.values())
     left, right = half_planes(epsilon, d)
     for x, y in np.random.default_rng(0).random((200, 2)):
         # The region is where a matrix of these two flip probabilities, and of their mean elsewhere, may be private.

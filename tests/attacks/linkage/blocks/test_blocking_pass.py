@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from blocking_tools import RELEASES, learned
 
-from attacks.linkage.blocks.blocking_pass import BlockingPass, members, search_column
+from attacks.linkage.blocks.blocking_pass import BlockingPass, _pairs, members, search_column
 
 PEOPLE = 300
 
@@ -54,3 +54,13 @@ def test_only_some_candidates_are_proposed(search):
     some = np.arange(0, PEOPLE, 7)
     one = BlockingPass([search["born"]], some)
     assert set(one.order.tolist()) == set(some.tolist())
+
+
+def test_candidates_are_estimated_from_a_sample_of_the_people(search):
+    columns, rows, everybody = [search["sex"], search["born"]], np.arange(PEOPLE), np.arange(PEOPLE)
+    ranges, wide = BlockingPass(columns, everybody).ranges(rows)
+    counted = np.bincount(members(ranges)[0], minlength=PEOPLE)
+    pairs = _pairs(columns, rows, everybody, PEOPLE)
+    assert pairs[~wide] == pytest.approx(counted[~wide])
+    assert np.isinf(pairs[wide]).all()
+    assert _pairs(columns, rows, everybody, 3 * PEOPLE) == pytest.approx(3 * pairs)

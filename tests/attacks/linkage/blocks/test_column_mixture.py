@@ -6,7 +6,7 @@ import pytest
 from blocking_tools import RELEASES, coded, linked
 from name_tools import mistyped_release
 
-from attacks.linkage.blocks.column_mixture import ColumnMixture
+from attacks.linkage.blocks.column_mixture import POINTS, ColumnMixture
 from attacks.linkage.blocks.run_coded_column import run_coded_column, with_text_errors
 from metrics import CategoricalDomain, NumericDomain
 
@@ -89,3 +89,19 @@ def test_an_update_sets_shares_and_deviation():
     assert model.shares == pytest.approx([0.05, 0.9, 0.05])
     assert model.deviation == pytest.approx(before / 2)
     assert model.update(0, 0, 0, 0) == 0
+
+
+def test_noise_is_averaged_over_every_value_where_there_are_few():
+    values = np.arange(float(POINTS))
+    model = ColumnMixture(run_coded_column("x", pd.Series(values), pd.Series(values), NumericDomain(0, 999)))
+    model.deviation = 2.0
+    cells = np.arange(model.column.cells)
+    every = model.parts(cells[:, None], model.column.values[None, :]).disturbed.mean(axis=1)
+    assert model.mean_parts(cells).disturbed == pytest.approx(every)
+
+
+def test_two_values_have_the_probabilities_of_their_pairs():
+    model = ColumnMixture(run_coded_column("x", pd.Series([1, 5, 9]), pd.Series([1, 9, 9]), NumericDomain(0, 9)))
+    cells, positions = np.arange(model.column.cells), np.arange(model.column.size)
+    pairs = model.log_likelihood(cells[:, None], positions)
+    assert model.log_likelihoods(cells) == pytest.approx(pairs, abs=1e-5)

@@ -152,6 +152,17 @@ def test_failed_trials_fail_the_gate(board, status):
         assert check.reason == "bank, decoys=hard: Alpha: 1 release or trial failed"
 
 
+def test_the_warning_of_failures_names_the_line_that_plays(monkeypatch):
+    from scenarios.running import runner
+
+    results = [replace(result, status="error", scores={}) for result in played(0, plays=1, defenses=("Alpha",))]
+    monkeypatch.setattr(runner, "changed_plans", lambda *_: [])
+    monkeypatch.setattr(runner, "play_catalogues", lambda *_, **__: runner.Played(results, [], 0))
+    with pytest.warns(UserWarning, match=r"failed; board\.failures lists them") as caught:
+        assert len(run("bank").failures) == len(results)
+    assert [warning.filename for warning in caught] == [__file__]
+
+
 def test_a_board_without_results_says_so():
     empty = BoardResult([])
     assert (repr(empty), empty.to_frame().empty, empty.matrix().empty) == ("a board without results", True, True)

@@ -35,6 +35,7 @@ Q1 | Q2 | Q3
 <18 | 18-64 | 65+
 under 18 | 18 to 64 | 65 and over
 9-10 | 11-20 | 100-120
+0 | 1 | 2-3 | 4+
 less than 10,000 | 10,000-19,999 | 20,000 or more
 1 strongly disagree | 2 disagree | 3 neutral | 10 agree
 nie | selten | manchmal | immer
@@ -58,6 +59,7 @@ red | green | blue
 female | male | diverse
 01000 | 01001 | 01002
 ward 1 | ward 2 | ward 3
+ward 1 | ward 2 | 3-4
 A | B | C
 d | a | n
 employed | retired | pupil | none
