@@ -3,7 +3,6 @@
 from functools import partial
 from math import prod
 
-import numpy as np
 import pytest
 from statistics_tools import rng
 

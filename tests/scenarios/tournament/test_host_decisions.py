@@ -142,6 +142,18 @@ class TestDeadlines:
         assert rules == (other.tournament.team_folder("nara") / "RULES.md").read_text()
         assert "snow" in (cup.tournament.public / "NOTICES.md").read_text()
 
+    def test_a_damaged_file_of_another_team_keeps_no_rules_from_anybody(self, cup):
+        """The rules describe the columns, which the originals of any team have alike."""
+        first, *others = cup.tournament.settings.teams
+        for team in others:
+            path = cup.tournament.original_path(team)
+            path.chmod(0o600)
+            path.write_text("damaged")
+        extend(cup.tournament, Phase.ATTACK, "2030-02-03T04:05:06+00:00", "snow", START)
+        assert write_notices(cup.tournament) == []
+        for team in (first, *others):
+            assert "2030-02-03 04:05:06" in (cup.tournament.team_folder(team) / "RULES.md").read_text()
+
     def test_notices_are_written_while_no_submission_cleans_up(self, cup, monkeypatch):
         """A submission that holds the lock removes unfinished files, which are those of commands that were killed."""
         import fcntl
