@@ -29,6 +29,10 @@ def test_bad_parameters_are_refused(parameters, name):
         LearnedLinkage(**parameters)
 
 
+def test_random_pairs_may_be_left_out():
+    assert (LearnedLinkage(far=0).far, LearnedLinkage(near=1).near) == (0, 1)
+
+
 def test_features_of_pairs_are_those_of_their_cells_and_values():
     """Numbers, intervals, missing values and categories."""
     released = pd.DataFrame({"age": ["[20,30)", "41", None, "*"], "job": ["a", "{a|b}", None, "b"]})

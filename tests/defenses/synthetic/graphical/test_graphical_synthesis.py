@@ -165,3 +165,12 @@ def test_estimation_keeps_impossible_cells_empty_and_fits_the_rest():
     # A value that is impossible altogether leaves finite beliefs.
     nothing = {(0,): np.array([True, False])}
     assert np.isfinite(estimated((2, 2), singles, 100, iterations=50, impossible=nothing).beliefs[0]).all()
+
+
+@pytest.mark.parametrize("method", [MaximumSpanningTree, AdaptiveIterativeMechanism, PrivateMarginals])
+def test_epsilon_has_the_limits_of_the_noise(method):
+    for epsilon in (2.0**-20, 2.0**20):
+        assert method(epsilon=epsilon).epsilon == epsilon
+    for epsilon in (0.99 * 2.0**-20, 1.01 * 2.0**20):
+        with pytest.raises(ValueError, match="epsilon"):
+            method(epsilon=epsilon)
