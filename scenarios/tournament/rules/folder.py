@@ -287,7 +287,9 @@ class Tournament:
 
     def unchanged(self, path: Path) -> Path:
         """The path of one of the host's files, which is as it was at the opening."""
-        wrong = changed_file(self.folder, self.recorded_files, path, self.recorded_since)
+        recorded = self.recorded_files
+        # A damaged log has recorded no file, and cannot say since when.
+        wrong = changed_file(self.folder, recorded, path, self.recorded_since) if recorded else ""
         refuse(wrong, wrong, DamagedFileError)
         return path
 
