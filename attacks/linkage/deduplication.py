@@ -13,7 +13,7 @@ from attacks.base import SharedColumn
 from attacks.base.sides import with_text_errors
 from attacks.linkage.fellegi_sunter import OFTEN, PRIOR, SELDOM, ComparedColumn
 from attacks.linkage.likeliest_candidates import CHUNK_PAIRS, likeliest_of_all
-from metrics.columns import Floats, Integers, require
+from metrics.columns import Floats, Integers, gathered, require
 
 # Largest number of rows: all pairs are compared, and so many take a quarter of an hour.
 MOST_ROWS = 50_000
@@ -99,9 +99,9 @@ def _chances(compared: ComparedColumn) -> Floats:
     others = np.empty((first.size, outcomes))
     step = max(1, CHUNK_PAIRS // count.size)
     for start in range(0, first.size, step):
-        part, outcome = compared.outcomes(first[start : start + step])
+        _, place, outcome = compared.outcomes(first[start : start + step])
         for number in range(outcomes):
-            others[start + part.cells.codes, number] = ((outcome == number) @ count)[part.cells.codes]
+            others[start : start + step, number] = (outcome[place] == number) @ count
     # A row agrees with itself.
     others[:, 1] -= 1
     return np.asarray(np.log((others + PRIOR) / (codes.size - 1 + PRIOR * outcomes)))
@@ -120,9 +120,9 @@ def _likely_pairs(compared: list[ComparedColumn], chances: list[Floats], rng: Ge
     def weights(some: Integers) -> Floats:
         total = np.zeros((some.size, rows))
         for one, gain in zip(compared, gains, strict=True):
-            part, outcome = one.outcomes(some)
-            cells = np.unique(one.column.cells.codes[some])
-            total += part.expand(np.take_along_axis(gain[cells], outcome.astype(np.intp), axis=1))
+            cells, place, outcome = one.outcomes(some)
+            table = np.take_along_axis(gain[cells], outcome.astype(np.intp), axis=1)
+            total += gathered(table, place, one.column.codes)
         total[np.arange(some.size), some] = -np.inf
         return total
 

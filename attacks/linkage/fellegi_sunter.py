@@ -26,6 +26,7 @@ from metrics.columns import (
     check_choice,
     check_integer,
     check_real,
+    gathered,
 )
 
 # Agreement of released rows with candidates, comparison by comparison.
@@ -84,12 +85,31 @@ class ComparedColumn:
         further = ["bins"] * self._bins + [LEVEL_NAMES[level] for level in levels]
         self.names = (column.name, *(f"{column.name} ({name})" for name in further))
 
-    def outcomes(self, rows: Integers) -> tuple[SharedColumn, NDArray[np.int8]]:
-        """The column with some rows, and the comparison in which its cells and values agree, shape (cells, values).
+    def outcomes(self, rows: Integers) -> tuple[Integers, Integers, NDArray[np.int8]]:
+        """The comparison in which the cells of some rows agree with each value.
 
-        Comparisons are counted from 1; 0 stands for none.
+        Comparisons are counted from 1; 0 stands for none. A small table is made once, of all cells.
+
+        Returns
+        -------
+        used : ndarray of int, shape (cells,)
+            Numbers of the cells in the table, ascending.
+        codes : ndarray of int, shape (rows,)
+            Position of each row's cell among them.
+        outcome : ndarray of int8, shape (cells, values)
+            The table.
         """
+        cells = self.column.cells
+        if cells.missing.size * len(self.column.values) <= TABLE:
+            return np.arange(cells.missing.size), cells.codes[rows], self._whole
         part = self.column.of_rows(rows)
+        return np.unique(cells.codes[rows]), part.cells.codes, self._table(part)
+
+    @cached_property
+    def _whole(self) -> NDArray[np.int8]:
+        return self._table(self.column)
+
+    def _table(self, part: SharedColumn) -> NDArray[np.int8]:
         outcome = part.contains().astype(np.int8)
         if self._bins and isinstance(part.cells, NumericCells):
             domain = part.cells.domain
@@ -99,7 +119,7 @@ class ComparedColumn:
             levels = part.errors.levels(outcome.shape)
             for number, level in enumerate(self._levels, start=2):
                 outcome[levels == level] = number
-        return part, outcome
+        return outcome
 
     def at(self, rows: Integers, candidates: Integers | Integers32) -> NDArray[np.int8]:
         """The comparison in which each row agrees with the candidate beside it, shape (pairs,); see `outcomes`."""
@@ -111,9 +131,9 @@ class ComparedColumn:
             chunk = distinct[start : start + step]
             last = first[start + step] if start + step < distinct.size else rows.size
             pairs = order[first[start] : last]
-            part, outcome = self.outcomes(chunk)
-            place = part.cells.codes[np.searchsorted(chunk, rows[pairs])]
-            result[pairs] = outcome[place, part.codes[candidates[pairs]]]
+            _, codes, outcome = self.outcomes(chunk)
+            place = codes[np.searchsorted(chunk, rows[pairs])]
+            result[pairs] = outcome[place, self.column.codes[candidates[pairs]]]
         return result
 
     @cached_property
@@ -137,15 +157,14 @@ class ComparedColumn:
         rare : bool
             Whether the rarity of a value counts where the column has typing errors.
         """
-        part, outcome = self.outcomes(rows)
+        used, codes, outcome = self.outcomes(rows)
         table = gains[outcome]
         if rare and self.column.errors is not None:
             of_cells, of_pairs = self._rarity
-            used = np.unique(self.column.cells.codes[rows])
             place, pair = self.column.errors.of_cells(used)
             table += (outcome == 1) * of_cells[used, None]
             table[place, self.column.errors.pairs.value[pair]] += of_pairs[pair]
-        return np.asarray(part.expand(table), dtype=float)
+        return np.asarray(gathered(table, codes, self.column.codes), dtype=float)
 
 
 def agreement(columns: Sequence[ComparedColumn], rows: Integers, candidates: Integers) -> Agreement:
@@ -162,8 +181,8 @@ def agreements(columns: Sequence[ComparedColumn], rows: Integers) -> Integers:
     """Number of columns in which some rows agree with each candidate, shape (rows, candidates)."""
     total = np.zeros((rows.size, columns[0].column.codes.size), dtype=np.intp)
     for one in columns:
-        part, outcome = one.outcomes(rows)
-        total += part.expand(outcome > 0)
+        _, codes, outcome = one.outcomes(rows)
+        total += gathered(outcome > 0, codes, one.column.codes)
     return total
 
 
