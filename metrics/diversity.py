@@ -230,8 +230,8 @@ def t_closeness_ordered(
     -----
     With ground distance |i - j| / (m - 1) between the ranks of m values, the earth mover's distance is sum_i |P_i -
     Q_i| / (m - 1), where P and Q are the cumulative shares in the class and in the table. P is constant from one value
-    of the class to the next. On such a run [v, w), the ascending Q crosses P once, at x, and the sum is P (x - v) -
-    (Q_v + … + Q_(x-1)) + (Q_x + … + Q_(w-1)) - P (w - x), computed from prefix sums of Q.
+    of the class to the next. On such a run [v, w), the ascending Q crosses P once, at x. Below x the sum is
+    P (x - v) - (Q_v + … + Q_(x-1)), and from x on it is (Q_x + … + Q_(w-1)) - P (w - x). Prefix sums of Q give both.
 
     References
     ----------

@@ -174,14 +174,14 @@ class TableUtility:
         Returns
         -------
         dict
-            ``marginals`` (1 - mean total variation distance), ``associations`` (1 - sum of squared differences of
-            Cramer's V, relative to the original's sum of squares) and ``queries`` (1 - mean relative error of range
-            counts), each anchored, in [0, 1].
-            ``associations`` is None if the original's are too weak for its size. ``classifier_auc`` and
-            ``classifier_auc_original``: areas under the ROC curve, in [0, 1], of a logistic regression trained on the
-            release and on the original, tested on held-out records. They are .5 if the release has one class or no row,
-            and None without a classifier. They are anchored after pooling over plays, since the ratio of a single play
-            is too noisy.
+            Three anchored components, in [0, 1]. ``marginals``: 1 - mean total variation distance. ``associations``:
+            1 - sum of squared differences of Cramer's V, relative to the original's sum of squares; None if the
+            original's are too weak for its size. ``queries``: 1 - mean relative error of range counts.
+
+            ``classifier_auc`` and ``classifier_auc_original``: areas under the ROC curve, in [0, 1], of a logistic
+            regression trained on the release and on the original, tested on held-out records. They are .5 if the
+            release has one class or no row, and None without a classifier. They are anchored after pooling over plays,
+            since the ratio of a single play is too noisy.
 
         Raises
         ------

@@ -239,7 +239,7 @@ def records_as_text(columns: Sequence[Column], records: Iterable[Any], style: st
     return text_table([str(column.heading) for column in shown], cells_of(columns, records), align, style)
 
 
-COLUMNS = (
+COLUMNS: tuple[Column, ...] = (
     Column("scenario"),
     Column("variant"),
     Column("defense", "defense", text=lambda row: label(row.defense, row.parameters) + ("" if row.complete else " !")),

@@ -60,7 +60,8 @@ def utility(
 
     Of large tables, classifiers and the noise of associations are measured on drawn rows, and a note says so. Tables in
     memory also have rank correlations and, if the roles declare a weight, weighted marginals. A column that RELEASED
-    lacks counts as suppressed, and a second figure leaves it out.
+    lacks counts as suppressed there, and a second figure leaves it out; a table that is read in parts needs all
+    columns.
     """
     import json
 
@@ -127,6 +128,7 @@ def _further_figures(both: Comparison, dataset: Dataset, tested: pd.DataFrame, s
     """Utility without the columns that the release lacks, and weighted marginals if the roles declare a weight."""
     from numpy.random import default_rng
 
+    from metrics.columns import SUPPRESSED
     from metrics.table_utility import headline_utility, prediction_target, weighted_marginals
     from scenarios.tables import utility_scores
 
@@ -139,7 +141,8 @@ def _further_figures(both: Comparison, dataset: Dataset, tested: pd.DataFrame, s
     if weight is not None:
         figures["weighted_marginals"] = None
         if both.frame is not None:
-            frames = dataset.records.frame, both.frame
+            lacking = [name for name in both.domains if name not in both.frame]
+            frames = dataset.records.frame, both.frame.assign(**dict.fromkeys(lacking, SUPPRESSED))
             figures["weighted_marginals"] = weighted_marginals(*frames, both.domains, weight, default_rng(seed))
     return figures
 

@@ -168,3 +168,8 @@ def test_a_declared_weight_gives_weighted_marginals(tables):
     assert own["weighted_marginals"] == 1.0
     assert 0 < half["weighted_marginals"] < 1
     assert utility(files[0], tables / "unweighted.csv", *files[1:])[0]["weighted_marginals"] is None
+    # A column that is lacking counts as suppressed here, too.
+    table.drop(columns="wage").to_csv(tables / "fewer.csv", index=False)
+    table.assign(wage="*").to_csv(tables / "stars.csv", index=False)
+    fewer, stars = (utility(files[0], tables / name, *files[1:])[0] for name in ("fewer.csv", "stars.csv"))
+    assert fewer["weighted_marginals"] == stars["weighted_marginals"] < 1
