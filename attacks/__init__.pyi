@@ -22,6 +22,7 @@ from .linkage.learned_linkage import LearnedLinkage as LearnedLinkage
 from .linkage.likelihood_assignment import LikelihoodAssignment as LikelihoodAssignment
 from .linkage.linkage_membership import LinkageMembership as LinkageMembership
 from .linkage.nearest_neighbour import NearestNeighbour as NearestNeighbour
+from .linkage.record_linkage_toolkit import RecordLinkageToolkit as RecordLinkageToolkit
 from .linkage.scoreboard_deanonymization import ScoreboardDeanonymization as ScoreboardDeanonymization
 from .linkage.sweeney_join import SweeneyJoin as SweeneyJoin
 
@@ -39,9 +40,12 @@ from .membership.local_likelihood_membership import LocalLikelihoodMembership as
 from .membership.loss_threshold import LossThreshold as LossThreshold
 from .membership.marginal_membership import MarginalMembership as MarginalMembership
 from .membership.model_membership import ModelMembership as ModelMembership
+from .membership.query_membership import QueryMembership as QueryMembership
+from .membership.rank_average_membership import RankAverageMembership as RankAverageMembership
 from .membership.rmia import RMIA as RMIA
 from .membership.shadow_models import ShadowModels as ShadowModels
 from .membership.synthesis_likelihood_ratio import SynthesisLikelihoodRatio as SynthesisLikelihoodRatio
+from .membership.vulnerable_record_membership import VulnerableRecordMembership as VulnerableRecordMembership
 
 # attributes
 from .attributes.learned_inference import BayesInference as BayesInference

@@ -35,8 +35,8 @@ from metrics.columns import Floats, Integers, check_integer, check_real
 # numbers. In shuffled releases it stayed below 2 with 17 mixed columns, 8 with 50 ratings and 31 with 46 columns of
 # numbers.
 LEAST_GAIN, FOR_EACH_COLUMN, FOR_MANY_NUMBERS = 0.5, 0.15, 0.55
-# Weight of evidence that may be chance.
-FAINT = 0.01
+# Bound of the log-odds that the columns point at candidates; from there evidence counts in full.
+SURE = 20.0
 
 
 def information(models: ColumnModels, evidence: Floats) -> Floats:
@@ -45,6 +45,25 @@ def information(models: ColumnModels, evidence: Floats) -> Floats:
     ratios = [1 / models.ratio(number) for number in range(len(tables))]
     loss = -gains(candidate_weights(evidence), [one.column for one in tables], ratios)
     return np.asarray(loss / max(1, len(evidence)))
+
+
+def averaged(evidence: Floats, weight: float) -> Floats:
+    """Evidence averaged with that of rows which stem from no candidate in particular, shape (rows, candidates).
+
+    Parameters
+    ----------
+    evidence : ndarray of float, shape (rows, candidates)
+        Log-likelihood of each row under each candidate.
+    weight : float
+        Probability that rows stem from candidates by this evidence.
+
+    References
+    ----------
+    Hoeting, Madigan, Raftery and Volinsky (1999), Bayesian model averaging.
+    """
+    most = evidence.max(axis=1, keepdims=True)
+    likelihood = np.exp(evidence - most)
+    return np.asarray(np.log(weight * likelihood + (1 - weight) * likelihood.mean(axis=1, keepdims=True)) + most)
 
 
 def significant(models: ColumnModels, evidence: Floats) -> tuple[Floats, Floats]:
@@ -68,16 +87,13 @@ def significant(models: ColumnModels, evidence: Floats) -> tuple[Floats, Floats]
     # What is gained if the cells of a row stem from one candidate, against each from a candidate of its own.
     joint_gain = marginal_log_likelihood(evidence) - models.separate_log_likelihood()
     many = sum(one.noisy and len(one.column.values) > SMALL_GRID for one in models.tables)
-    least = LEAST_GAIN + FOR_EACH_COLUMN * columns + FOR_MANY_NUMBERS * many
-    # Up to the gain that may be chance evidence is faint, from twice that it counts in full.
-    weight = float(np.clip((joint_gain - least) / least, FAINT, 1.0))
-    if weight < 1:
-        evidence = evidence * weight
-    if weight <= FAINT:
-        return evidence, np.zeros(columns)
-    loss = information(models, evidence / weight)
+    odds = joint_gain - (LEAST_GAIN + FOR_EACH_COLUMN * columns + FOR_MANY_NUMBERS * many)
+    weakened = evidence if odds > SURE else averaged(evidence, 1 / (1 + np.exp(-max(odds, -SURE))))
+    if odds <= 0:
+        return weakened, np.zeros(columns)
+    loss = information(models, evidence)
     parameters = np.array([1 + one.disturbed + one.noisy for one in models.tables])
-    return evidence, np.where(rows * loss > 0.5 * parameters * np.log1p(rows), loss, 0.0)
+    return weakened, np.where(rows * loss > 0.5 * parameters * np.log1p(rows), loss, 0.0)
 
 
 @dataclass(frozen=True)
