@@ -63,12 +63,16 @@ class RecordLinkageToolkit(Attack):
         released, candidates = (_readable(side.reset_index(drop=True), domains) for side in sides)
         comparison = _comparison(candidates, domains)
         features = comparison.compute(_indexed(released, candidates), released, candidates).ge(AGREE).astype(int)
-        features = features.loc[:, features.nunique() > 1]
+        features = features.loc[:, features.min() < features.max()]
         applicable(features.size, "all pairs are alike in every column")
         classifier = recordlinkage.ECMClassifier()
-        links = recordlinkage.OneToOneLinking().compute(classifier.fit_predict(features))
-        score = classifier.prob(features) + features.index.isin(links)
-        best = pd.Series(score).groupby(level=0).rank(method="first", ascending=False) <= DEPTH
+        # Values that all pairs of a class share have probability 0 or 1, and the package takes their logarithm.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            links = classifier.fit_predict(features)
+            score = classifier.prob(features).fillna(0.0)
+        if len(links):
+            score += features.index.isin(recordlinkage.OneToOneLinking().compute(links))
+        best = score.groupby(level=0).rank(method="first", ascending=False) <= DEPTH
         row, candidate = (features.index.get_level_values(level)[best].to_numpy() for level in (0, 1))
         return RankedAnswers(len(released), len(order), row, order[candidate], score[best].to_numpy())
 

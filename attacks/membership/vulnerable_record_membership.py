@@ -12,7 +12,7 @@ from attacks.base import Attack, Decisions, Knowledge, applicable, shared_distan
 from attacks.membership.query_membership import query_evidence, with_and_without
 from attacks.membership.reference_tables import same_columns
 from defenses.base import MicrodataRelease
-from metrics.columns import Booleans, Floats, Integers, check_integer
+from metrics.columns import Booleans, Integers, check_integer
 
 # Neighbours whose mean distance says how isolated a record is.
 NEIGHBOURS = 5

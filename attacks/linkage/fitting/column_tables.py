@@ -158,7 +158,7 @@ def covering_weights(
 def coded_ends(numbers: Floats, count: Integers, values: Floats, share: Floats) -> Booleans:
     """Pairs of an end of the released numbers and a value beyond it, if numbers are coded at this end.
 
-    They are if values at and beyond the end explain its frequency better than values at the end alone. The gain in
+    They are if values at and beyond the end explain its frequency, and values at the end alone do not. A gain in
     log-likelihood must pay for a parameter, as in the Bayesian information criterion. Shape (cells, values).
 
     Parameters
@@ -174,17 +174,18 @@ def coded_ends(numbers: Floats, count: Integers, values: Floats, share: Floats) 
     ----------
     Hundepool and others (2012), Statistical disclosure control, section 3.3.3, for top and bottom coding.
     """
-    rows, coded = count.sum(), np.zeros((numbers.size, values.size), dtype=bool)
+    # One row holds the end by definition and says nothing.
+    rows, coded = count.sum() - 1, np.zeros((numbers.size, values.size), dtype=bool)
     if np.isnan(numbers).all():
         return coded
     for end, sign in ((np.nanmin(numbers), 1), (np.nanmax(numbers), -1)):
-        beyond, observed = sign * values <= sign * end, count[numbers == end].sum()
+        beyond, observed = sign * values <= sign * end, count[numbers == end].sum() - 1
+        chances = np.array([share[values == end].sum(), share[beyond].sum(), observed / max(1, rows)])
         # A value that nobody has counts as that of half a candidate.
-        alone, together = np.clip(
-            [share[values == end].sum(), share[beyond].sum()], share.min() / 2, 1 - share.min() / 2
-        )
-        gain = observed * np.log(together / alone) + (rows - observed) * np.log((1 - together) / (1 - alone))
-        if gain > 0.5 * np.log(rows) + 1:
+        chances = np.clip(chances, share.min() / 2, 1 - share.min() / 2)
+        alone, together, best = observed * np.log(chances) + (rows - observed) * np.log(1 - chances)
+        price = 0.5 * np.log1p(rows) + 1
+        if together > alone + price and together > best - price:
             coded |= np.outer(numbers == end, beyond)
     return coded
 
