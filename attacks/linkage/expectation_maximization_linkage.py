@@ -127,19 +127,26 @@ class ExpectationMaximizationLinkage(Linkage):
     looked nearer. It found 91 to 98 % with 91 to 98 % confidence. From Gower's distance alone it found at most
     6 % in three of the five kinds of such releases that the tests make.
 
-    Evidence counts as chance if the joint likelihood of the columns hardly exceeds that of each column by itself.
-    Confidences then fall to the chance level (`attacks.linkage.expectation_maximization_linkage`). If most columns hold
-    the values of one other person and those of the true one are hidden, that other person is named confidently. The
-    same release can stem from the other person with the remaining columns replaced. So no confidence is right in both
-    cases. Here it fits the second one. In four releases of 60 of 1,000 people, 65 % of the other people were named and
-    8 % of the true ones, with a confidence of 73 %.
+    Evidence is averaged with the chance level. Its weight is the probability that the columns jointly point at
+    candidates. The log-odds are the gain in likelihood over each column by itself, less what may be gained by chance
+    (`attacks.linkage.expectation_maximization_linkage`).
+
+    If most columns hold the values of one other person and those of the true one are hidden, that other person is named
+    confidently. The same release can stem from the other person with the remaining columns replaced. So no confidence
+    is right in both cases. Here it fits the second one. In four releases of 60 of 1,000 people, 65 % of the other
+    people were named and 8 % of the true ones, with a confidence of 73 %.
+
+    Numbers that are coded at the top or at the bottom are recognized where values at and beyond an end explain its
+    frequency, and values at the end alone do not. Each value beyond it is then kept as that end. With nearly half of all
+    numbers coded at either side, 96 % of bank customers among hard decoys are found with 96 % confidence. Without this
+    rule it was 79 % with 72 %.
 
     Stated and right shares were compared over the settings of the defenses in `arena`, on 300 to 500 bank customers
-    each. They differ by more than five points in about an eighth of them. Confidences are too high by 13 to 22 points
-    where numbers are swapped within half of the ranks, and by 6 to 9 for groups of three among hard decoys. They are
-    too low by 5 to 12 points where mechanisms of middle strength leave faint evidence, which counts as chance. This
-    concerns PRAM, optimal matrices and retentions, and local reports. It also concerns ranks swapped without limit and
-    nearly half of all numbers coded at the top and the bottom.
+    each. They differ by more than five points in about one of eleven. Confidences are too high by 17 to 21 points where
+    numbers are swapped within half of the ranks. They are too high by 6 among hard decoys, for groups of three and for
+    reports by `OptimizedUnaryEncoding` (epsilon 20). They are too low by 5 to 11 points where mechanisms of middle
+    strength leave faint evidence. This concerns ranks swapped without limit, optimal matrices (epsilon 20 and 30),
+    `OptimalRetentionByObjective` (epsilon 60), 30 % retained values, and other local reports (epsilon 20).
 
     Several rows may stem from one candidate, as where rows outnumber people. Each row is then matched by itself, if
     that has the larger marginal likelihood (`attacks.linkage.linkage_answers.several_rows`). In the third data set of

@@ -160,6 +160,19 @@ class QueryMembership(Attack):
     The attack assumes auxiliary people of the same population, and that the attacker can repeat the defense. It extends
     `MarginalMembership`, which counts single columns and pairs, to sets of any size.
 
+    The table compares areas under the curve and, in brackets, members found at 1 % false positives. 120 members and 120
+    others of Adult are asked about, in three plays. It beats the other attack where rows are copied or interpolated,
+    and not on noisy marginals.
+
+    ======================================================  ============  ============
+    release                                                 this attack   marginals
+    ======================================================  ============  ============
+    `ClassificationTrees`, one record a leaf                .82 (.64)     .80 (.43)
+    `ClassificationTrees`, five records a leaf              .75 (.07)     .75 (.10)
+    `NeighbourInterpolation`, five neighbours               .65 (.17)     .63 (.08)
+    `PrivateMarginals`, epsilon 1,000                       .82 (.06)     .88 (.06)
+    ======================================================  ============  ============
+
     Parameters
     ----------
     queries : int

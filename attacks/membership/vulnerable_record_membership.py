@@ -40,7 +40,10 @@ class VulnerableRecordMembership(Attack):
     Each of them is in half of these tables, so that its score with and without it is known, and the release's score
     gives a likelihood ratio. The other candidates have the score of `QueryMembership`, which this attack extends.
 
-    The attack assumes auxiliary people of the same population, and that the attacker can repeat the defense.
+    The attack assumes auxiliary people of the same population, and that the attacker can repeat the defense. Over all
+    candidates it does not beat `QueryMembership`: areas under the curve were .81 and .82, .76 and .75, .65 and .65, and
+    .82 and .82 on the releases that are named there. On private marginals it found 10 % of the members at 1 % false
+    positives, not 6 %.
 
     Parameters
     ----------
