@@ -136,10 +136,10 @@ class ExpectationMaximizationLinkage(Linkage):
     is right in both cases. Here it fits the second one. In four releases of 60 of 1,000 people, 65 % of the other
     people were named and 8 % of the true ones, with a confidence of 73 %.
 
-    Numbers that are coded at the top or at the bottom are recognized where values at and beyond an end explain its
-    frequency, and values at the end alone do not. Each value beyond it is then kept as that end. With nearly half of all
-    numbers coded at either side, 96 % of bank customers among hard decoys are found with 96 % confidence. Without this
-    rule it was 79 % with 72 %.
+    Numbers that are coded at the top or bottom are recognized. Values at and beyond an end then explain its frequency,
+    and values at the end alone do not. Each value beyond the end is kept as that end. With nearly half of all numbers
+    coded at either side, 96 % of bank customers among hard decoys are found with 96 % confidence. Without this rule it
+    was 79 % with 72 %.
 
     Stated and right shares were compared over the settings of the defenses in `arena`, on 300 to 500 bank customers
     each. They differ by more than five points in about one of eleven. Confidences are too high by 17 to 21 points where

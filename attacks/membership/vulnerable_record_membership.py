@@ -41,9 +41,9 @@ class VulnerableRecordMembership(Attack):
     gives a likelihood ratio. The other candidates have the score of `QueryMembership`, which this attack extends.
 
     The attack assumes auxiliary people of the same population, and that the attacker can repeat the defense. Over all
-    candidates it does not beat `QueryMembership`: areas under the curve were .81 and .82, .76 and .75, .65 and .65, and
-    .82 and .82 on the releases that are named there. On private marginals it found 10 % of the members at 1 % false
-    positives, not 6 %.
+    candidates it does not beat `QueryMembership`. On the four releases that are named there, its areas under the curve
+    were .81, .76, .65 and .82, and those of the other attack .82, .75, .65 and .82. On private marginals it found 10 %
+    of the members at 1 % false positives, not 6 %.
 
     Parameters
     ----------
