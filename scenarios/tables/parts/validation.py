@@ -31,11 +31,11 @@ from scenarios.tables.parts.records import LargeRecords, large_records
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import TextTable
 from scenarios.tables.review.column_names import look_like_people
-from scenarios.tables.review.description import DescribedTable, TableRows
+from scenarios.tables.review.description import DescribedTable, Description, TableRows, describe_table, described_table
 from scenarios.tables.review.reviewed_table import SEEN, RepeatedIdentifier, ReviewedTable
 from scenarios.tables.review.rows_of_people import numbers_of
 from scenarios.tables.review.suggestions import IDENTIFIER, Suggestion
-from scenarios.tables.roles import Roles
+from scenarios.tables.roles import Roles, read_roles
 
 # A description of a table that is read in parts: a roles file with suggested roles, for a person to review.
 
@@ -45,6 +45,26 @@ WIDE = Suggestion(
     "them as numbers (Parquet)",
     guess=True,
 )
+
+
+def describe_file(
+    path: Path,
+    roles: Path | None,
+    output: Path,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    memory: int | None = None,
+) -> Description:
+    """Describe a table in memory, or in parts within some bytes of memory; see `described_table`.
+
+    In parts, domains and numbers of missing values are those of all rows. Roles and uniqueness rest on a random sample
+    of `scenarios.tables.parts.raw_columns.SAMPLED` rows, as the text says.
+    """
+    if memory is None:
+        return describe_table(path, roles, output, reading=reading)
+    declared = read_roles(roles, reading)
+    with TableFiles.of(path, declared, memory=memory // 2) as files:
+        return described_table(DescribedInParts(files), declared, roles, output)
 
 
 class DescribedInParts(DescribedTable):

@@ -113,37 +113,20 @@ class DescribedTable:
 
 
 def describe_table(
-    path: Path,
-    roles: Path | None,
-    output: Path,
-    *,
-    reading: Mapping[str, Any] | None = None,
-    memory: int | None = None,
+    path: Path, roles: Path | None, output: Path, *, reading: Mapping[str, Any] | None = None
 ) -> Description:
-    """Describe a table by suggested roles and inferred domains, each with its reason as a comment.
+    """Describe a table in memory; see `described_table`."""
+    return described_table(DescribedTable(path), read_roles(roles, reading), roles, output)
 
-    With `memory`, the table is read in parts within that many bytes. Domains and numbers of missing values are then
-    those of all rows. Roles and uniqueness rest on a random sample of `scenarios.tables.parts.raw_columns.SAMPLED`
-    rows, as the text says.
+
+def described_table(source: DescribedTable, declared: Roles, roles: Path | None, output: Path) -> Description:
+    """Describe a table by suggested roles and inferred domains, each with its reason as a comment.
 
     Notes
     -----
     Domains are read from the records, so the description shows bounds and categories. It shows no value of identifiers
     and free text, which get no domain.
     """
-    declared = read_roles(roles, reading)
-    if memory is None:
-        return _description(DescribedTable(path), declared, roles, output)
-    # It imports DuckDB, which a table in memory does not need.
-    from scenarios.tables.parts.files.table_files import TableFiles
-    from scenarios.tables.parts.validation import DescribedInParts
-
-    with TableFiles.of(path, declared, memory=memory // 2) as files:
-        return _description(DescribedInParts(files), declared, roles, output)
-
-
-def _description(source: DescribedTable, declared: Roles, roles: Path | None, output: Path) -> Description:
-    """Describe a table, given its roles."""
     path, table = source.path, source.texts(declared)
     proposed, code_notes = _proposed_codes(table.columns, declared)
     if proposed:

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from scenarios.commands.cli import cli
 from scenarios.tables.parts import raw_columns
 from scenarios.tables.parts.records import large_records
+from scenarios.tables.parts.validation import describe_file
 from scenarios.tables.review.description import describe_table
 
 MEMORY = 1 << 30
@@ -39,7 +40,7 @@ def test_a_small_table_is_described_as_in_memory(tmp_path, suffix, declared):
     if declared is not None:
         roles = tmp_path / "roles.toml"
         roles.write_text(declared)
-    assert describe_table(path, roles, tmp_path, memory=MEMORY) == describe_table(path, roles, tmp_path)
+    assert describe_file(path, roles, tmp_path, memory=MEMORY) == describe_table(path, roles, tmp_path)
 
 
 @pytest.mark.thorough
@@ -49,7 +50,7 @@ def test_roles_rest_on_a_sample_but_bounds_and_missing_values_on_all_rows(tmp_pa
     frame.loc[7, "age"] = 119
     path = tmp_path / "people.parquet"
     frame.to_parquet(path)
-    text = describe_table(path, None, tmp_path, memory=MEMORY).text
+    text = describe_file(path, None, tmp_path, memory=MEMORY).text
     assert "Roles rest on a sample of 60 records" in text
     assert "sample of 60 of 400 records" in text
     assert "integers 20 to 119" in text
