@@ -59,8 +59,8 @@ def utility(
     """Measure the utility of RELEASED compared with ORIGINAL: 1 for an identical table, 0 for a table of constants.
 
     Of large tables, classifiers and the noise of associations are measured on drawn rows, and a note says so. A column
-    that RELEASED lacks counts as suppressed, and a second figure leaves it out. Marginals are also weighted if the roles
-    declare a weight. Tables in memory also have rank correlations.
+    that RELEASED lacks counts as suppressed, and a second figure leaves it out. If the roles declare a weight, rows are
+    also counted by it. Tables in memory also have rank correlations.
     """
     import json
 

@@ -174,8 +174,8 @@ def large_released(
         # Measures of a release beside its original are about the cells as they are written.
         spelled = (*quasi_identifiers, *sensitive) if domains is None else tuple(declared.sensitive)
         known = spelling_domains(cells, declared, spelled) | dict(spelling or {})
-        listed = {name: cells[name] for name in spelled if name in raw and not raw[name].sampled and not domains}
-        unread = unread_notes(listed, declared.columns)
+        texts = {name: cells[name] for name in spelled if name in cells and not raw[name].sampled}
+        unread = unread_notes(texts, declared.columns) if domains is None else []
         cells = with_one_spelling(cells, {name: known[name] for name in spelled if name in cells})
         quasi_identifiers = tuple(name for name in quasi_identifiers if name in cells or declared.quasi_identifiers)
         columns = {
