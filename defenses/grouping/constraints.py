@@ -68,10 +68,13 @@ class Constraint(ABC):
     spoils_all : bool
         Whether every part of a failing class fails too. If so, generalization can only reduce the number of rows that
         must be suppressed, as under k-anonymity. Otherwise, a failing class may spoil a good one by merging with it.
+    words : str
+        The constraint in words, with its parameters as format fields.
     """
 
     kept_in_parts: ClassVar[bool] = True
     spoils_all: ClassVar[bool] = False
+    words: ClassVar[str]
 
     @abstractmethod
     def holds(self, counts: Integers, table: Floats) -> Booleans:
@@ -89,8 +92,8 @@ class Constraint(ABC):
         ndarray of bool, shape (classes,)
         """
 
-    @abstractmethod
-    def __str__(self) -> str: ...
+    def __str__(self) -> str:
+        return self.words.format(**vars(self))
 
 
 @dataclass(frozen=True)
@@ -99,13 +102,11 @@ class DistinctDiversity(Constraint):
 
     l: int  # noqa: E741 (the field's own name for it)
     spoils_all: ClassVar[bool] = True
+    words: ClassVar[str] = "distinct {l}-diversity"
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the number of distinct values with l."""
         return np.asarray((counts > 0).sum(axis=1) >= self.l)
-
-    def __str__(self) -> str:
-        return f"distinct {self.l}-diversity"
 
 
 @dataclass(frozen=True)
@@ -113,15 +114,13 @@ class EntropyDiversity(Constraint):
     """Entropy l-diversity: the entropy of a class is at least log l."""
 
     l: float  # noqa: E741
+    words: ClassVar[str] = "entropy {l:g}-diversity"
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare exp(-sum p log p) with l."""
         shares = _shares(counts)
         entropy = -(shares * np.log(np.where(counts > 0, shares, 1.0))).sum(axis=1)
         return np.asarray(np.exp(entropy) >= self.l - ROUNDING)
-
-    def __str__(self) -> str:
-        return f"entropy {self.l:g}-diversity"
 
 
 @dataclass(frozen=True)
@@ -130,14 +129,12 @@ class RecursiveDiversity(Constraint):
 
     c: float
     l: int  # noqa: E741
+    words: ClassVar[str] = "recursive ({c:g}, {l})-diversity"
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the largest count with the sum of the counts from the l-th on."""
         ranked = -np.sort(-counts, axis=1)
         return np.asarray(ranked[:, 0] < self.c * ranked[:, self.l - 1 :].sum(axis=1))
-
-    def __str__(self) -> str:
-        return f"recursive ({self.c:g}, {self.l})-diversity"
 
 
 @dataclass(frozen=True)
@@ -146,13 +143,11 @@ class EqualCloseness(Constraint):
 
     t: float
     kept_in_parts: ClassVar[bool] = False
+    words: ClassVar[str] = "{t:g}-closeness with equal distances"
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the total variation distance with t."""
         return np.asarray(np.abs(_shares(counts) - table).sum(axis=1) / 2 <= self.t + ROUNDING)
-
-    def __str__(self) -> str:
-        return f"{self.t:g}-closeness with equal distances"
 
 
 @dataclass(frozen=True)
@@ -161,14 +156,12 @@ class OrderedCloseness(Constraint):
 
     t: float
     kept_in_parts: ClassVar[bool] = False
+    words: ClassVar[str] = "{t:g}-closeness with ordered distances"
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the earth mover's distance between ordered values with t."""
         moved = np.abs(np.cumsum(_shares(counts) - table, axis=1)).sum(axis=1)
         return np.asarray(moved / max(1, table.size - 1) <= self.t + ROUNDING)
-
-    def __str__(self) -> str:
-        return f"{self.t:g}-closeness with ordered distances"
 
 
 @dataclass(frozen=True)
@@ -176,13 +169,11 @@ class LargestShare(Constraint):
     """The alpha of (alpha, k)-anonymity: no value has a larger share of a class."""
 
     alpha: float
+    words: ClassVar[str] = "shares of at most {alpha:g}"
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the share of the most frequent value with alpha."""
         return np.asarray(_shares(counts).max(axis=1) <= self.alpha + ROUNDING)
-
-    def __str__(self) -> str:
-        return f"shares of at most {self.alpha:g}"
 
 
 def make_constraints(
@@ -306,18 +297,14 @@ def _ordered_columns(records: Microdata, constraints: Sequence[Constraint]) -> d
     require(records.sensitive, f"{constraints[0]} needs a sensitive column, and the records have none")
     ordered = any(isinstance(constraint, OrderedCloseness) for constraint in constraints)
     for name in records.sensitive if ordered else ():
-        _check_no_missing(records, name)
+        missing = records.frame[name].isna()
+        refuse_rows(missing, lambda row, name=name: f"{records.place(name, row)}: a missing value cannot be ordered")
         domain = records.domain(name)
         refuse(
             isinstance(domain, CategoricalDomain) and not domain.ordered,
             f"distance = 'ordered' needs an order; declare an ordered domain for column {name!r}",
         )
     return dict.fromkeys(records.sensitive, ordered)
-
-
-def _check_no_missing(records: Microdata, name: str) -> None:
-    missing = records.frame[name].isna()
-    refuse_rows(missing, lambda row: f"{records.place(name, row)}: a missing value cannot be ordered")
 
 
 def _with_enough_values(

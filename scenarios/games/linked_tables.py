@@ -20,7 +20,7 @@ from scenarios.games.control_group import AttributeInference
 from scenarios.games.game import Secret
 from scenarios.games.people import People
 from scenarios.games.questions.person_questions import row_scores
-from scenarios.games.table_game import TableGame, table_worth
+from scenarios.games.table_game import TableGame
 
 
 @dataclass(frozen=True)
@@ -254,10 +254,6 @@ class Join(TableGame):
     def knowledge(self, secret: JoinSecret, defense: Defense) -> Knowledge:
         """Give the register, the auxiliary population, and the mechanism if the game discloses it."""
         return Knowledge(secret.candidates.copy(), secret.auxiliary, self.simulation(defense))
-
-    def utility(self, secret: JoinSecret, release: MicrodataRelease) -> dict[str, float | None]:
-        """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""
-        return table_worth(secret.utility, secret.records, release)
 
     def score(self, secret: JoinSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
         """Score the links of rows to lines of the register; see `row_scores`."""

@@ -168,9 +168,7 @@ class Reports(ReportsGame):
             f"the answers are about {ranked.targets} persons and {ranked.answers} values, but there are "
             f"{self.persons} and {published.protocol.d}",
         )
-        answers = ranked.best(rng)
-        score = Score("value", float((answers == secret.truths).mean()), float(self._shares.max()), self.persons)
-        return Scores.of(score, answered=float((answers >= 0).mean()))
+        return _best_answers("value", ranked, secret, float(self._shares.max()), rng)
 
 
 class Pool(ReportsGame):
@@ -295,6 +293,11 @@ class Pool(ReportsGame):
             ranked.targets != self.persons,
             f"the answers are about {ranked.targets} persons, but there are {self.persons}",
         )
-        answers = ranked.best(rng)
-        score = Score("pool", float((answers == secret.truths).mean()), self._chance, self.persons)
-        return Scores.of(score, answered=float((answers >= 0).mean()))
+        return _best_answers("pool", ranked, secret, self._chance, rng)
+
+
+def _best_answers(goal: str, ranked: RankedAnswers, secret: ReportSecret, chance: float, rng: Generator) -> Scores:
+    """Score of the best answer for each person; the measure ``answered`` is the share of persons with an answer."""
+    answers = ranked.best(rng)
+    score = Score(goal, float((answers == secret.truths).mean()), chance, answers.size)
+    return Scores.of(score, answered=float((answers >= 0).mean()))

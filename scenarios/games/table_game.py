@@ -99,6 +99,10 @@ class TableGame(Game):
         target = prediction_target(records.sensitive, self.domains)
         return TableUtility(records.frame, self.domains, held_out.frame, target, rng)
 
+    def utility(self, secret: Any, release: MicrodataRelease) -> dict[str, float | None]:
+        """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""
+        return table_worth(secret.utility, secret.records, release)
+
 
 def in_random_order(release: Release, rng: Generator) -> MicrodataRelease:
     """Check that a release is a table, and put its rows in random order."""
@@ -213,10 +217,6 @@ class QuestionGame(TableGame):
         people or values.
         """
         return self.question.score(secret, self.question.view(published), self.taken(claims), rng)
-
-    def utility(self, secret: People, release: MicrodataRelease) -> dict[str, float | None]:
-        """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""
-        return table_worth(secret.utility, secret.records, release)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from metrics.ranking import area_under_curve, balanced_accuracy, mean_area_under
 from metrics.score import Score, Scores
 from scenarios.games.game import KNOWS, Game
 from scenarios.games.people import Drawn
+from scenarios.games.questions.person_questions import membership_score
 
 
 @dataclass(frozen=True)
@@ -99,15 +100,7 @@ class Training(Game):
 
     def knowledge(self, secret: TrainingSecret, defense: Defense) -> Knowledge:
         """Give the candidates, the auxiliary population, and the training if the game discloses it."""
-
-        def simulate(records: Microdata, rng: Generator) -> TrainingRelease:
-            release = defense.clone().apply(records, rng)
-            if not isinstance(release, TrainingRelease):
-                raise TypeError(f"the training game publishes a training release, got a {release.kind} release")
-            return release
-
-        disclosed = simulate if self.attacker_knows == "mechanism" else None
-        return Knowledge(secret.candidates, secret.auxiliary, disclosed)
+        return Knowledge(secret.candidates, secret.auxiliary, self.simulation(defense))
 
     def score(self, secret: TrainingSecret, published: TrainingRelease, claims: Claims, rng: Generator) -> Scores:
         """Score reconstructed records, or decisions on membership.
@@ -141,9 +134,8 @@ class Training(Game):
             claims.scores.shape != secret.member.shape,
             f"the decisions are about {claims.scores.size} candidates, not {secret.member.size}",
         )
-        rate = float(secret.member[claims.first(self.members, rng)].mean())
         auc = area_under_curve(claims.scores, secret.member)
-        return Scores.of(Score("membership", rate, 0.5, self.members), membership_auc=auc)
+        return Scores.of(membership_score(claims, secret.member, rng), membership_auc=auc)
 
     def _reconstruction(self, secret: TrainingSecret, published: TrainingRelease, claims: ValueClaims) -> Scores:
         refuse(

@@ -200,17 +200,12 @@ def build_lattice(
     histograms : sequence of csr_array, each of shape (combinations, values)
         Number of records of each combination with each value of a sensitive column.
     """
-    merged, finest, count = _numbered(columns)
+    finest, count = number_tuples([column.codes for column in columns], [column.counts[0] for column in columns])
+    example = example_of_each(finest, count)
+    merged = [replace(column, codes=column.codes[example]) for column in columns]
     sizes = np.bincount(finest, weights=counts, minlength=count).astype(np.intp)
     counted = _counted([csr_array(_added(histogram, finest, count)) for histogram in histograms])
     return Lattice(merged, FrequencySet(np.arange(count), sizes, counted)), finest
-
-
-def _numbered(columns: Sequence[LeveledColumn]) -> tuple[list[LeveledColumn], Integers, int]:
-    """Columns with one row per distinct combination, the combination of each row given, and their number."""
-    combination, count = number_tuples([column.codes for column in columns], [c.counts[0] for c in columns])
-    example = example_of_each(combination, count)
-    return [replace(column, codes=column.codes[example]) for column in columns], combination, count
 
 
 def leveled_column(name: str, coded: CodedColumn, hierarchy: Hierarchy | None) -> LeveledColumn:

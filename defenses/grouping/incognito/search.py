@@ -402,25 +402,6 @@ _REACHES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 @dataclass(frozen=True)
-class LimitedResult:
-    """The best node of a limited search.
-
-    Attributes
-    ----------
-    best : SearchResult or None
-        The accepted node of least loss among those tested; None if none was accepted.
-    bound : float
-        Lower bound on the loss of every accepted node.
-    complete : bool
-        Whether the search ended by itself: `best` is then an optimum, or no node is accepted.
-    """
-
-    best: SearchResult | None
-    bound: float
-    complete: bool
-
-
-@dataclass(frozen=True)
 class _Branch:
     """All nodes with the same levels in some columns, and at least given levels in the others.
 
@@ -438,7 +419,7 @@ class _Branch:
 
 def limited_optimum(
     lattice: Lattice, requirements: ClassRequirements, loss: NodeLoss, tests: int, seconds: float | None = None
-) -> LimitedResult:
+) -> tuple[SearchResult | None, float, bool]:
     """Find the accepted node of least loss by branch and bound; ties go to the least height, then to the lowest levels.
 
     A larger limit on suppressed rows never ends with a larger loss, unless `seconds` ends a search.
@@ -461,6 +442,15 @@ def limited_optimum(
         Largest number of subsets of columns that one search tests at some levels.
     seconds : float, optional
         Largest running time of all searches; the result then depends on the machine.
+
+    Returns
+    -------
+    best : SearchResult or None
+        The accepted node of least loss among those tested; None if none was accepted.
+    bound : float
+        Lower bound on the loss of every accepted node.
+    complete : bool
+        Whether the search ended by itself: `best` is then an optimum, or no node is accepted.
 
     Notes
     -----
@@ -490,8 +480,8 @@ def limited_optimum(
         if left == count:
             bound = least
         if bound >= search.rank[0]:
-            return LimitedResult(search.best, search.rank[0], complete=True)
-    return LimitedResult(search.best, bound, complete=False)
+            return search.best, search.rank[0], True
+    return search.best, bound, False
 
 
 class _Search:

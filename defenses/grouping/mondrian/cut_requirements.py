@@ -21,13 +21,17 @@ _CELLS = 1 << 23
 
 
 @dataclass(frozen=True)
-class CutRequirements:
-    """Constraints that both sides of a cut must satisfy, besides their size.
+class CutRules:
+    """What a cut must satisfy.
 
     Attributes
     ----------
+    k : int
+        Smallest number of records on a side.
+    strict : bool
+        Whether records of equal value stay on one side of a cut.
     constraints : sequence of Constraint
-        The constraints.
+        Further constraints on both sides.
     columns : sequence of SensitiveColumn
         The columns that they constrain, with a code for each record.
     histograms : sequence of csr_array, each of shape (rows, values)
@@ -35,12 +39,11 @@ class CutRequirements:
         codes.
     """
 
-    constraints: Sequence[Constraint]
-    columns: Sequence[SensitiveColumn]
+    k: int
+    strict: bool
+    constraints: Sequence[Constraint] = ()
+    columns: Sequence[SensitiveColumn] = ()
     histograms: Sequence[csr_array] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.constraints)
 
     def hold(self, rows: Integers, begins: Integers, groups: Integers, left: Integers) -> Booleans:
         """Tell for each cut whether both sides satisfy every constraint.
@@ -68,41 +71,32 @@ class CutRequirements:
                 inside = slice(begins[first], begins[last + 1])
                 ends = begins[groups[cuts]] + left[cuts] - inside.start
                 starts = begins[first : last + 2] - inside.start
-                values = self._values(index, rows[inside])
-                left_counts, before = _prefix_counts(values, column.table.size, ends, starts)
+                left_counts, before = _prefix_counts(
+                    *self._values(index, rows[inside]), column.table.size, ends, starts
+                )
                 left_counts -= before[groups[cuts] - first]
                 right_counts = np.diff(before, axis=0)[groups[cuts] - first] - left_counts
                 for counts in (left_counts, right_counts):
                     holds[cuts] &= hold(self.constraints, counts, column.table)
         return holds
 
-    def _values(self, index: int, rows: Integers) -> _Values:
-        """Values of a column in these rows."""
+    def _values(self, index: int, rows: Integers) -> tuple[Integers, Integers, Integers | None]:
+        """Values of a column in these rows: the position of the row, the code and the number of records of each."""
         if not self.histograms:
-            return _Values(np.arange(rows.size), self.columns[index].codes[rows], None)
+            return np.arange(rows.size), self.columns[index].codes[rows], None
         histogram = self.histograms[index][rows]
-        return _Values(
-            np.repeat(np.arange(rows.size), np.diff(histogram.indptr)),
-            histogram.indices.astype(np.intp),
-            histogram.data,
-        )
+        positions = np.repeat(np.arange(rows.size), np.diff(histogram.indptr))
+        return positions, histogram.indices.astype(np.intp), histogram.data
 
 
-@dataclass(frozen=True)
-class _Values:
-    """Sensitive values of rows: the position of the row, the code and the number of records of each."""
-
-    positions: Integers
-    codes: Integers
-    records: Integers | None
-
-
-def _prefix_counts(values: _Values, size: int, ends: Integers, starts: Integers) -> tuple[Integers, Integers]:
+def _prefix_counts(
+    positions: Integers, codes: Integers, records: Integers | None, size: int, ends: Integers, starts: Integers
+) -> tuple[Integers, Integers]:
     """Counts of each code before each of these positions, shapes (ends, size) and (starts, size)."""
     edges = np.union1d(ends, starts)
-    segment = np.searchsorted(edges, values.positions, side="right")
-    keys = segment * size + values.codes
-    flat = np.bincount(keys, weights=values.records, minlength=(edges.size + 1) * size).astype(np.intp, copy=False)
+    segment = np.searchsorted(edges, positions, side="right")
+    keys = segment * size + codes
+    flat = np.bincount(keys, weights=records, minlength=(edges.size + 1) * size).astype(np.intp, copy=False)
     counts = flat.reshape(-1, size)
     before = np.cumsum(counts, axis=0)
     return before[np.searchsorted(edges, ends)], before[np.searchsorted(edges, starts)]
@@ -118,26 +112,7 @@ def _blocks(groups: Integers, size: int) -> Iterator[slice]:
         start = stop
 
 
-# Classes that Mondrian cuts, what a cut must satisfy, and the best cut of each class.
-
-
-@dataclass(frozen=True)
-class CutRules:
-    """What a cut must satisfy.
-
-    Attributes
-    ----------
-    k : int
-        Smallest number of records on a side.
-    strict : bool
-        Whether records of equal value stay on one side of a cut.
-    requirements : CutRequirements
-        Further constraints on both sides.
-    """
-
-    k: int
-    strict: bool
-    requirements: CutRequirements
+# Classes that Mondrian cuts, and the best cut of each class.
 
 
 @dataclass(frozen=True)
@@ -175,15 +150,15 @@ class OpenClasses:
         return cls(rows, lengths, begins, np.repeat(np.arange(lengths.size), lengths), weights, sizes)
 
     def satisfied(
-        self, column: OrderedColumn, group: Integers, left: Integers, allowed: Booleans, requirements: CutRequirements
+        self, column: OrderedColumn, group: Integers, left: Integers, allowed: Booleans, rules: CutRules
     ) -> Booleans:
-        """Tell which of the allowed cuts satisfy the requirements too, given class and left rows of each cut."""
-        if not requirements or not allowed.any():
+        """Tell which of the allowed cuts satisfy the constraints too, given class and left rows of each cut."""
+        if not rules.constraints or not allowed.any():
             return allowed
         in_order = self.rows[np.argsort(self.class_of * column.size + column.codes, kind="stable")]
         begins = np.append(self.begins, in_order.size)
         result = allowed.copy()
-        result[allowed] = requirements.hold(in_order, begins, group[allowed], left[allowed])
+        result[allowed] = rules.hold(in_order, begins, group[allowed], left[allowed])
         return result
 
     def sorted_codes(self, column: OrderedColumn) -> Integers:

@@ -84,7 +84,7 @@ def cuts_between_records(column: OrderedNumbers, classes: OpenClasses, runs: Pla
     width = column.domain.high - column.domain.low
     uncut = classes.sizes * np.minimum(1.0, (highest - lowest) / width)
     # Places from `first` to `last` of a run, and the records around them; shape (runs, 1) or (runs, places).
-    if not rules.requirements:
+    if not rules.constraints:
         group, first, last = runs.group, runs.first, runs.last
         below = _loss(first - classes.begins[group] + 1, column.numbers[codes[first]] - lowest[group], width)
         rows_right = (classes.begins + classes.sizes)[group] - 1
@@ -104,10 +104,10 @@ def cuts_between_records(column: OrderedNumbers, classes: OpenClasses, runs: Pla
     gain -= _loss(classes.sizes[group, None] - left, highest[group, None] - column.numbers[after], width)
     if tied:
         gain[before == after] = -np.inf
-    if rules.requirements:
+    if rules.constraints:
         allowed = gain > -np.inf
         groups = np.broadcast_to(group[:, None], gain.shape)
-        gain[~classes.satisfied(column, groups, left, allowed, rules.requirements)] = -np.inf
+        gain[~classes.satisfied(column, groups, left, allowed, rules)] = -np.inf
     place = gain.argmax(axis=1)
     of_run = np.arange(group.size), place
     best, run = best_of_each_class(gain[of_run], group, classes.sizes.size)
@@ -187,7 +187,7 @@ def _cuts_between_values(column: OrderedColumn, classes: OpenClasses, rules: Cut
     ) -> Floats:
         saved = uncut - left * column.loss(first, value, rank)
         saved -= (size - left) * column.loss(right_first, last, right_distinct)
-        return np.where(classes.satisfied(column, group, rows, allowed, rules.requirements), saved, -np.inf)
+        return np.where(classes.satisfied(column, group, rows, allowed, rules), saved, -np.inf)
 
     gain = gains(left, up_to_rows[at], following, distinct - rank, whole[at])
     if not rules.strict:
@@ -298,7 +298,7 @@ def partition(
     order : ndarray of int, shape (n,)
         The records, n >= k, in the order in which tied records fill the left side.
     rules : CutRules
-        What a cut must satisfy. All records together satisfy the requirements.
+        What a cut must satisfy. All records together satisfy the constraints.
     weights : ndarray of int, shape (n,), optional
         Number of records of each row, for rows that stand for several equal records. Cuts are then strict. The classes
         are those of the records. By default each row is a record.

@@ -20,7 +20,7 @@ from defenses.grouping.mondrian.columns import (
     each_column,
     order_column,
 )
-from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
+from defenses.grouping.mondrian.cut_requirements import CutRules
 from defenses.grouping.mondrian.partition import partition
 from metrics.columns import Booleans, Floats, Integers, NumericDomain
 
@@ -283,28 +283,6 @@ ROUNDS = 16
 
 
 @dataclass(frozen=True)
-class DividedPart:
-    """Records of a part, in the order of the table.
-
-    Attributes
-    ----------
-    positions : ndarray of int, shape (n,)
-        Position of each record in the table.
-    columns : list of OrderedColumn
-        The columns to cut, with a code for each record.
-    classes : ndarray of int, shape (n,)
-        Class of each record, from 0 in each part.
-    count : int
-        Number of classes.
-    """
-
-    positions: Integers
-    columns: list[OrderedColumn]
-    classes: Integers
-    count: int
-
-
-@dataclass(frozen=True)
 class TableInParts:
     """A table that Mondrian divides part by part.
 
@@ -422,8 +400,8 @@ class TableInParts:
                 histogram += np.bincount(keys, minlength=histogram.size).reshape(histogram.shape)
         return sizes, histograms
 
-    def divided(self, tree: TopTree, sizes: Integers) -> Iterator[DividedPart]:
-        """The classes of each part."""
+    def divided(self, tree: TopTree, sizes: Integers) -> Iterator[tuple[Integers, list[OrderedColumn], Integers, int]]:
+        """Positions and coded columns of the records of each part, their classes from 0, and the number of classes."""
 
         def split(block: Block) -> Divided:
             values = self.values(block)
@@ -431,9 +409,8 @@ class TableInParts:
 
         for positions, values in self.records.divided(self.names, split, sizes):
             columns = self.ordered(values)
-            requirements = CutRequirements(self.constraints, self.coded_sensitive(values))
-            rules = CutRules(self.k, strict=True, requirements=requirements)
-            yield DividedPart(positions, columns, *partition(columns, np.arange(positions.size), rules))
+            rules = CutRules(self.k, True, self.constraints, self.coded_sensitive(values))
+            yield positions, columns, *partition(columns, np.arange(positions.size), rules)
 
 
 def _ordered_column(records: RecordsInBlocks, name: str) -> OrderedColumn:
