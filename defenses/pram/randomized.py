@@ -176,10 +176,6 @@ class Categories:
             return self.domain.codes(block.numbers(self.name))
         return self.of_code[block.codes(self.name)]
 
-    def cell_list(self) -> CellList:
-        """Released cells, in the order of the categories and then the missing value."""
-        return CellList(category_cells(self.domain).tolist())
-
 
 def randomized(columns: Sequence[Categories], mechanism: Transitions | Floats) -> Step:
     """Step of columns whose categories are randomized, each by itself or all together.
@@ -198,7 +194,7 @@ def randomized(columns: Sequence[Categories], mechanism: Transitions | Floats) -
         drawn = mechanism.draw(codes, rng) if isinstance(mechanism, Transitions) else replace(codes, mechanism, rng)
         return {name: part.astype(np.int32) for name, part in zip(names, np.unravel_index(drawn, sizes), strict=True)}
 
-    return Step(names, {column.name: column.cell_list() for column in columns}, release)
+    return Step(names, {column.name: CellList(category_cells(column.domain).tolist()) for column in columns}, release)
 
 
 def joint_codes(columns: Sequence[Categories], block: Block) -> tuple[Integers, tuple[int, ...]]:

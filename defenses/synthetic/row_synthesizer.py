@@ -130,7 +130,10 @@ def structural_zeros(records: Microdata, zeros: Zeros) -> tuple[StructuralZero, 
                 check_cell(name, cell, domains[name])
             except ValueError as error:
                 raise ValueError(f"structural_zeros: {error}") from None
-        check_avoidable(rule)
+        refuse(
+            all(cell == SUPPRESSED for cell in rule.values()),
+            f"structural_zeros: the combination {', '.join(map(' = '.join, rule.items()))} forbids every row",
+        )
         result.append(StructuralZero(rule, domains))
     return tuple(result)
 
@@ -148,15 +151,6 @@ def check_cell(name: str, cell: str, domain: Domain) -> None:
     require(
         overlap.any() or cells.or_missing.any(),
         f"column {name!r}: {cell} covers no number of the domain, which is {bounds}",
-    )
-
-
-def check_avoidable(rule: Mapping[str, str]) -> None:
-    """Raise ValueError if a rule covers every row, whatever its values."""
-    words = ", ".join(f"{name} = {cell}" for name, cell in rule.items())
-    refuse(
-        all(cell == SUPPRESSED for cell in rule.values()),
-        f"structural_zeros: the combination {words} forbids every row",
     )
 
 

@@ -20,7 +20,30 @@ MOST_CLASSES = 64
 """Largest number of classes that a tree tells apart; it takes the rarer categories of a column for one class."""
 
 
-class ClassificationTrees(RowSynthesizer):
+class TreeSynthesizer(RowSynthesizer):
+    """A synthesizer that fits trees, whose leaves keep a fewest number of records."""
+
+    leaf_size: int
+
+    def check(self, records: Microdata) -> None:
+        """Check that the parameters fit these records.
+
+        Raises
+        ------
+        ValueError
+            If they do not; names the parameter.
+        """
+        super().check(records)
+        refuse(
+            0 < len(records) < self.leaf_size,
+            (
+                f"leaf_size must not exceed the number of records, got leaf_size = {self.leaf_size} "
+                f"for n = {len(records)}"
+            ),
+        )
+
+
+class ClassificationTrees(TreeSynthesizer):
     """Synthetic rows from sequential classification and regression trees (CART), as synthpop draws them.
 
     The first column is drawn from its records. Each further column is drawn by a tree that predicts it from the columns
@@ -77,23 +100,6 @@ class ClassificationTrees(RowSynthesizer):
     def __init__(self, *, leaf_size: int = 5, rows: int | None = None, structural_zeros: Zeros = ()) -> None:
         self.leaf_size = check_integer("leaf_size", leaf_size, low=1)
         super().__init__(rows=rows, structural_zeros=structural_zeros)
-
-    def check(self, records: Microdata) -> None:
-        """Check that the parameters fit these records.
-
-        Raises
-        ------
-        ValueError
-            If they do not; names the parameter.
-        """
-        super().check(records)
-        refuse(
-            0 < len(records) < self.leaf_size,
-            (
-                f"leaf_size must not exceed the number of records, got leaf_size = {self.leaf_size} "
-                f"for n = {len(records)}"
-            ),
-        )
 
     def fit(self, columns: Sequence[MixedColumn], rng: Generator) -> Draw:
         """Fit one tree for each column but the first."""
@@ -234,7 +240,7 @@ MOST_INDICATORS = 64
 """Largest number of categories of a column by which those of other columns are ordered."""
 
 
-class ForestSynthesis(RowSynthesizer):
+class ForestSynthesis(TreeSynthesizer):
     """Synthetic rows from adversarial random forests (ARF): in the leaves of a forest, columns are independent.
 
     A forest learns to tell the records from rows with independent columns. Then new rows are drawn leaf by leaf, and
@@ -309,23 +315,6 @@ class ForestSynthesis(RowSynthesizer):
         self.delta = check_real("delta", delta, low=0, high=0.5, open_high=True)
         self.numbers = check_choice("numbers", numbers, ("normal", "uniform", "resample"))
         super().__init__(rows=rows, structural_zeros=structural_zeros)
-
-    def check(self, records: Microdata) -> None:
-        """Check that the parameters fit these records.
-
-        Raises
-        ------
-        ValueError
-            If they do not; names the parameter.
-        """
-        super().check(records)
-        refuse(
-            0 < len(records) < self.leaf_size,
-            (
-                f"leaf_size must not exceed the number of records, got leaf_size = {self.leaf_size} "
-                f"for n = {len(records)}"
-            ),
-        )
 
     def fit(self, columns: Sequence[MixedColumn], rng: Generator) -> Draw:
         """Fit forests until one cannot tell new rows from records."""

@@ -89,7 +89,8 @@ def row_of(result: Result) -> dict[str, Any]:
         except ValueError:
             trial = f"{result.scenario}, {result.defense} against {result.attack or 'nobody'}, play {result.play}"
             raise ValueError(f"{trial}: {name} hold a number that is not finite: {row[name]}") from None
-    row["reason"] = _storable(result.reason)
+    # An error message may hold characters that some databases refuse.
+    row["reason"] = result.reason.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
     return row
 
 
@@ -127,11 +128,6 @@ def add_column(column: sql.Column[Any], dialect: sql.Dialect) -> sql.TextClause:
     """Statement that adds a column of text to the results of an earlier version."""
     kind = column.type.compile(dialect)
     return sql.text(f"ALTER TABLE {results_table.name} ADD COLUMN {column.name} {kind} DEFAULT '' NOT NULL")
-
-
-def _storable(text: str) -> str:
-    """Text without the characters that some databases refuse, since an error message may hold any character."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
 
 
 @lru_cache(maxsize=4096)

@@ -419,11 +419,8 @@ def matrix(results: Sequence[Result]) -> list[Pair]:
         Releases and trials, at most one per release and trial, in any order.
     """
     groups = by_pair(results)
-    return with_shared_effects([pair_of(groups[identity]) for identity in sorted(groups)])
-
-
-def with_shared_effects(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs, each success with the design effect that its goal's pairs share (`design_effects`)."""
+    pairs = [pair_of(groups[identity]) for identity in sorted(groups)]
+    # Each success has the design effect that the pairs of its goal share.
     effects = design_effects(pairs)
     return [
         replace(

@@ -94,14 +94,11 @@ def lower_advantage(success: Success, level: float) -> float:
     It is the smallest of the bounds that correspond to those of `upper_advantage`. Near a rate of 1 it is much farther
     from the advantage than the upper bound is.
     """
-    from scipy.special import stdtrit
-
     lower = _wilson(success, success.shared_effect, level).low
     if len(success.rates) < 2:
         return lower
-    errors = play_errors(success)
-    half = stdtrit(errors.size - 1, level) * errors.std(ddof=1) / np.sqrt(errors.size)
-    return min(lower, _wilson(success, design_effect(success, level), level).low, success.advantage - float(half))
+    student = success.advantage - _student_half(success, level)
+    return min(lower, _wilson(success, design_effect(success, level), level).low, student)
 
 
 def upper_advantage(success: Success, level: float, attacks: int = 1) -> float:
@@ -138,15 +135,19 @@ def upper_advantage(success: Success, level: float, attacks: int = 1) -> float:
     Berger (1982), Multiparameter hypothesis testing and acceptance sampling. Dean and Pagano (2015), Evaluating
     confidence interval methods for binomial proportions in clustered surveys.
     """
-    from scipy.special import stdtrit
-
     shared = _wilson(success, success.shared_effect, level_of_each(attacks, level)).high
     if len(success.rates) < 2:
         return shared
+    student = min(1.0, success.advantage + _student_half(success, level))
+    return max(shared, _wilson(success, design_effect(success, level), level).high, student)
+
+
+def _student_half(success: Success, level: float) -> float:
+    """Distance of Student's one-sided bound from the advantage, over two plays or more."""
+    from scipy.special import stdtrit
+
     errors = play_errors(success)
-    half = stdtrit(errors.size - 1, level) * errors.std(ddof=1) / np.sqrt(errors.size)
-    students = min(1.0, success.advantage + float(half))
-    return max(shared, _wilson(success, design_effect(success, level), level).high, students)
+    return float(stdtrit(errors.size - 1, level) * errors.std(ddof=1) / np.sqrt(errors.size))
 
 
 def _wilson(success: Success, effect: float, level: float) -> Estimate:

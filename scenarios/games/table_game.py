@@ -185,11 +185,6 @@ class QuestionGame(TableGame):
         """People of the population with all their records, or whole groups of them; the game draws these."""
         return Units.of(self.records)
 
-    @property
-    def _first_rows(self) -> Integers:
-        """Position of the first record of each unit, shape (units,)."""
-        return np.unique(self.units.numbers, return_index=True)[1]
-
     def _rows_of(self, units: Integers) -> Integers:
         """Positions of the records of units of these numbers, in their order."""
         place = np.full(self.units.size, -1)

@@ -196,7 +196,9 @@ class ColumnSamplingAmongFakes(ColumnSampling):
         """Return one part for all columns jointly."""
         if not columns:
             return ()
-        blank = tuple(_blank_odds(blank_protocol(column)) for column in columns) if self.blank else ()
+        # The log-likelihood ratio of a report between a value outside its set and no value: log((1 - p)/(1 - q)).
+        unary = map(blank_protocol, columns if self.blank else ())
+        blank = tuple(float(np.log(protocol.unset) - np.log1p(-protocol.q)) for protocol in unary)
         odds = tuple(column.odds for column in columns if isinstance(column, ReportedColumn))
         require(len(odds) >= len(columns), NO_NUMBERS)
         names, domains, sizes = zip(*((c.name, c.domain, c.size) for c in columns), strict=True)
@@ -224,8 +226,3 @@ def blank_protocol(column: TableColumn) -> UnaryEncoding:
         f"fakes: {type(protocol).__name__} cannot report no value, only unary encodings can; use 'random'",
     )
     return protocol
-
-
-def _blank_odds(protocol: UnaryEncoding) -> float:
-    """Log-likelihood ratio of a report between a value outside its set and no value: log((1 - p)/(1 - q))."""
-    return float(np.log(protocol.unset) - np.log1p(-protocol.q))
