@@ -297,14 +297,18 @@ def _ordered_columns(records: Microdata, constraints: Sequence[Constraint]) -> d
     require(records.sensitive, f"{constraints[0]} needs a sensitive column, and the records have none")
     ordered = any(isinstance(constraint, OrderedCloseness) for constraint in constraints)
     for name in records.sensitive if ordered else ():
-        missing = records.frame[name].isna()
-        refuse_rows(missing, lambda row, name=name: f"{records.place(name, row)}: a missing value cannot be ordered")
+        _check_no_missing(records, name)
         domain = records.domain(name)
         refuse(
             isinstance(domain, CategoricalDomain) and not domain.ordered,
             f"distance = 'ordered' needs an order; declare an ordered domain for column {name!r}",
         )
     return dict.fromkeys(records.sensitive, ordered)
+
+
+def _check_no_missing(records: Microdata, name: str) -> None:
+    missing = records.frame[name].isna()
+    refuse_rows(missing, lambda row: f"{records.place(name, row)}: a missing value cannot be ordered")
 
 
 def _with_enough_values(

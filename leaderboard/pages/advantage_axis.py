@@ -83,7 +83,7 @@ def distance(box: Box, point: Point) -> float:
 def is_nearest(box: Box, own: Point, others: Iterable[Point], apart: float = 0.0) -> bool:
     """Whether a label's own point is nearer to it than all others that are farther than `apart` from its own.
 
-    Points at one place cannot be told apart, whatever the label's place.
+    Points at one place cannot be distinguished, whatever the label's place.
 
     Examples
     --------

@@ -299,8 +299,8 @@ def rounds_section(results: LossGaps) -> Section:
             theory = results.bound.best_rounds(records=results.experiment.records, clients=count, epsilon=budget)
             measured = (gap_text(results.gaps[one]) for one in settings)
             # Without noise the theory has no best T.
-            told = "" if np.isinf(budget) else str(theory)
-            rows.append((f"N = {count}", *measured, rounds_text(best), told))
+            expected = "" if np.isinf(budget) else str(theory)
+            rows.append((f"N = {count}", *measured, rounds_text(best), expected))
             if not np.isinf(budget):
                 best_of_noised.append(best)
                 charts.append(_curve(f"N = {count}, {name}", "rounds", settings, results))

@@ -163,7 +163,7 @@ class Mondrian(ConstrainedDefense):
 
     @property
     def works_on_counts(self) -> bool:
-        """Whether the classes follow from counts: records of equal values are not told apart, nor averaged."""
+        """Whether the classes follow from counts: records of equal values are neither distinguished nor averaged."""
         return self.strict and self.representative is None
 
     def coded(self, records: Microdata, names: Sequence[str]) -> Mapping[str, CodedColumn]:

@@ -152,7 +152,7 @@ class ReviewedInParts(ReviewedTable):
         return (int(rows), int(distinct), int(most)) if rows and most > 1 else None
 
     def numbers_in(self, name: str | None) -> Integers:
-        """Numbers of people or groups, told apart by hashes of 64 bits."""
+        """Numbers of people or groups, distinguished by hashes of 64 bits."""
         if name is None:
             return np.arange(self.rows)
         column = quoted(name)
