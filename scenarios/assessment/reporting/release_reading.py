@@ -545,8 +545,8 @@ def _warnings(
     if random is not None:
         yield (
             f"{truth}: about {random:.0%} of the given records fit their rows no better than random records. Either "
-            "the file is wrong, or the release keeps little of these rows. So linkage of rows is not measured, unless it "
-            "is above the threshold."
+            "the file is wrong, or the release keeps little of these rows. So linkage of rows is not measured, unless "
+            "it is above the threshold."
         )
     dataset, records = setting.dataset, setting.records
     numbers = {name: domain for name, domain in table.domains.items() if dataset.written.dates(name) is None}

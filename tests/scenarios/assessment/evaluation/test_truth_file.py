@@ -1,4 +1,4 @@
-"""A truth file that does not belong to the released rows is refused or called unreliable; that of a noisy release is not."""
+"""A truth file of other rows is refused or called unreliable; that of a noisy release is not."""
 
 from pathlib import Path
 
