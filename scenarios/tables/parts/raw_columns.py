@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from defenses.base.counted_table import VALUES
-from metrics.columns import Integers, refuse, require
+from metrics.columns import SUPPRESSED, Integers, refuse, require
 from scenarios.tables.parts.files.csv_files import literal, quoted
 from scenarios.tables.parts.files.table_files import OneMachine, TableFiles, parquet_schema
 from scenarios.tables.reading.text_column import TextError
@@ -289,7 +289,7 @@ def wide_column(files: TableFiles, name: str, na: Sequence[str] = (), stars: Seq
     na : sequence of str
         Texts that mean a missing value; so do an empty text and NaN.
     stars : sequence of str
-        Texts that become ``*``; an empty one stands for a missing value.
+        Texts that become ``*``, as ``*`` between blanks does; an empty one stands for a missing value.
 
     Returns
     -------
@@ -310,8 +310,8 @@ def wide_column(files: TableFiles, name: str, na: Sequence[str] = (), stars: Seq
     elif kind == "VARCHAR":
         missing = ", ".join(map(literal, ("", *na)))
         value = f"CASE WHEN trim({column}) IN ({missing}) THEN NULL ELSE {column} END"
-    if stars:
-        listed = ", ".join(map(literal, stars))
+    if kind == "VARCHAR" or "" in stars:
+        listed = ", ".join(map(literal, (SUPPRESSED, *stars)))
         value = f"CASE WHEN coalesce(trim({column}::VARCHAR), '') IN ({listed}) THEN '*' ELSE ({value})::VARCHAR END"
     table = f"wide_{number}"
     files.derive(

@@ -126,7 +126,13 @@ def described_table(
     described = described.model_copy(update={"group": declared.group or reasons.get(BY_NAME_GROUP)})
     quasi_identifiers = described.quasi_identifiers or []
     notes += doubtful_values(
-        table_rows.frame, dates, person, quasi_identifiers, described.sensitive, described.identifiers
+        table_rows.frame,
+        dates,
+        person,
+        quasi_identifiers,
+        described.sensitive,
+        described.identifiers,
+        described.group,
     )
     forms = {name: (domains.get(name), dates.get(name)) for name in columns}
     new_domains = {name: domains[name] for name in inferred if name not in described.identifiers}
