@@ -74,6 +74,11 @@ _SAID = {
         "{names}: {cells} of {rows:,} {are} empty, and {others} no missing value there; read as suppressed (*)",
     ),
     "unknown cells": (NOTE, "{names}: {cells} of {rows:,} {verb} {what}; read as suppressed (*)"),
+    "unread cells": (
+        NOTE,
+        "{names}: {cells} of {rows:,} {verb} {what}, and each such text counts as a value of its own; if it means a "
+        "suppressed cell, add --suppressed TEXT",
+    ),
     "nobody's categories": (
         NOTE,
         "{names}: {unknown} released {categories} that no {person} has, in {those} of {rows} rows{doubts}",

@@ -263,7 +263,8 @@ def risk_report(
 
 def risk_notes(table: CountedRelease, report: RiskReport) -> tuple[Note, ...]:
     """What was inferred and left out, beside the notes of the report."""
-    hidden = hidden_people_notes(table.roles.person, table.columns, table.roles.identifiers)
+    identifiers = [name for name in table.roles.identifiers if name != table.roles.group]
+    hidden = hidden_people_notes(table.roles.person, table.columns, identifiers)
     unsearched = () if report.searched else (Note("classes not searched", numbers={"classes": report.classes}),)
     return (*table.notes, *hidden, *unsearched)
 

@@ -203,12 +203,15 @@ def doubtful_values(
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
     identifiers: Sequence[str],
+    group: str | None = None,
 ) -> list[Note]:
     """Notes on impossible dates, nines, people twice a day, changing traits, and columns that tell sensitive values."""
+    who = dict.fromkeys([*identifiers, *([] if person is None else [person])])
     return [
         *doubtful_dates(frame, dates, datetime.now(UTC).date()),
         *doubtful_numbers(frame, dates),
-        *repeated_days(frame, dates, list(dict.fromkeys([*identifiers, *([] if person is None else [person])]))),
+        # Members of a group have days in common.
+        *repeated_days(frame, dates, [name for name in who if name != group]),
         *changing_traits(frame, person),
         *telling_columns(frame, quasi_identifiers, sensitive),
     ]
@@ -225,5 +228,5 @@ def doubtful_columns(
         for name, column in columns.items()
         if name not in fixed and not pd.api.types.is_numeric_dtype(frame[name])
     }
-    values = doubtful_values(frame, dates, person, known, declared.sensitive, declared.identifiers)
+    values = doubtful_values(frame, dates, person, known, declared.sensitive, declared.identifiers, declared.group)
     return [*doubtful_words(texts), *values]
