@@ -55,14 +55,9 @@ def discrete_gaussian_sigma(epsilon: float, delta: float, sensitivity: float) ->
        delta is the sum over w of P(W = w) (1 - e^(epsilon - (|v|^2 + 2 w) / (2 sigma^2)))+. The law of W is the same
        for all vectors that agree up to order, signs and zeros.
 
-    Parameters
-    ----------
-    epsilon : float
-        At least 2^-20.
-    delta : float
-        In (0, 1).
-    sensitivity : float
-        Largest L2 distance s between integers of neighbouring tables, positive.
+    - epsilon: At least 2^-20.
+    - delta: In (0, 1).
+    - sensitivity: Largest L2 distance s between integers of neighbouring tables, positive.
 
     References
     ----------

@@ -60,16 +60,12 @@ class Constraint(ABC):
     All generalizations of a table without suppressed rows therefore satisfy the constraint if the table does. So does a
     table whose parts are generalized one by one, unless the constraint compares classes with the table they are in.
 
-    Attributes
-    ----------
-    kept_in_parts : bool
-        Whether the classes of a table satisfy the constraint if it was generalized part by part and they satisfied it
-        in their part.
-    spoils_all : bool
-        Whether every part of a failing class fails too. If so, generalization can only reduce the number of rows that
-        must be suppressed, as under k-anonymity. Otherwise, a failing class may spoil a good one by merging with it.
-    words : str
-        The constraint in words, with its parameters as format fields.
+    - kept_in_parts: Whether the classes of a table satisfy the constraint if it was generalized part by part and they
+      satisfied it in their part.
+    - spoils_all: Whether every part of a failing class fails too. If so, generalization can only reduce the number of
+      rows that must be suppressed, as under k-anonymity. Otherwise, a failing class may spoil a good one by merging
+      with it.
+    - words: The constraint in words, with its parameters as format fields.
     """
 
     kept_in_parts: ClassVar[bool] = True
@@ -80,16 +76,10 @@ class Constraint(ABC):
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Tell which classes satisfy the constraint.
 
-        Parameters
-        ----------
-        counts : ndarray of int, shape (classes, values)
-            Counts of each sensitive value in each class, in the order of the values; no class is empty.
-        table : ndarray of float, shape (values,)
-            Share of each value in the whole table.
-
-        Returns
-        -------
-        ndarray of bool, shape (classes,)
+        - counts of shape (classes, values): Counts of each sensitive value in each class, in the order of the values;
+          no class is empty.
+        - table of shape (values,): Share of each value in the whole table.
+        - returns shape (classes,).
         """
 
     def __str__(self) -> str:
@@ -230,14 +220,8 @@ def _checked_constraints(
 class SensitiveColumn:
     """A sensitive column in coded form.
 
-    Attributes
-    ----------
-    name : str
-        The column's name.
-    codes : ndarray of int, shape (n,)
-        Code of each record's value; codes ascend with the values if these have an order.
-    counts : ndarray of int, shape (values,)
-        Number of records with each value.
+    - codes of shape (n,): Code of each record's value; codes ascend with the values if these have an order.
+    - counts of shape (values,): Number of records with each value.
     """
 
     name: str
@@ -273,10 +257,7 @@ def sensitive_columns(records: Microdata, constraints: Sequence[Constraint]) -> 
 def counted_sensitive_columns(records: CountedTable, constraints: Sequence[Constraint]) -> tuple[SensitiveColumn, ...]:
     """The columns that the constraints apply to; they have codes only where each combination is a record.
 
-    Raises
-    ------
-    ValueError
-        As `sensitive_columns`.
+    Raises ValueError: As `sensitive_columns`.
     """
     if not constraints:
         return ()
@@ -364,20 +345,8 @@ def all_hold(
 ) -> Booleans:
     """Tell which classes satisfy every constraint in every sensitive column.
 
-    Parameters
-    ----------
-    constraints : sequence of Constraint
-        The constraints.
-    columns : sequence of SensitiveColumn
-        The sensitive columns.
-    histograms : sequence of csr_array or ndarray, each of shape (size, values)
-        Counts of each value in each class, for every column; no class is empty.
-    size : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of bool, shape (size,)
+    - histograms, each of shape (size, values): Counts of each value in each class, for every column; no class is empty.
+    - returns shape (size,).
     """
     holds = np.ones(size, dtype=bool)
     for column, histogram in zip(columns, histograms, strict=True):
@@ -406,17 +375,10 @@ def _shares(counts: Integers) -> Floats:
 class ConstrainedDefense(KAnonymousDefense, CountedDefense):
     """A k-anonymous defense whose classes satisfy further constraints on the sensitive columns.
 
-    Parameters
-    ----------
-    k, columns
-        As for `KAnonymousDefense`.
-    l, diversity, c, t, distance, alpha
-        As for `defenses.grouping.constraints.make_constraints`.
+    - k, columns: As for `KAnonymousDefense`.
+    - l, diversity, c, t, distance, alpha: As for `defenses.grouping.constraints.make_constraints`.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range or unknown.
+    Raises ValueError if a parameter is out of range or unknown.
     """
 
     def __init__(

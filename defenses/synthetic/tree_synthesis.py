@@ -28,10 +28,7 @@ class TreeSynthesizer(RowSynthesizer):
     def check(self, records: Microdata) -> None:
         """Check that the parameters fit these records.
 
-        Raises
-        ------
-        ValueError
-            If they do not; names the parameter.
+        Raises ValueError if they do not; names the parameter.
         """
         super().check(records)
         refuse(
@@ -121,14 +118,7 @@ class ClassificationTrees(TreeSynthesizer):
 class _Tree:
     """A fitted tree of one column.
 
-    Attributes
-    ----------
-    estimator : estimator
-        The tree.
-    features : ndarray of float, shape (n, columns before)
-        Coded values of the records.
-    members : LeafMembers
-        Records of the leaves.
+    - features of shape (n, columns before): Coded values of the records.
     """
 
     estimator: Any
@@ -176,12 +166,9 @@ def _responses(target: MixedColumn) -> Floats:
 class LeafNumbers:
     """A uniform or truncated normal distribution of numbers for each leaf.
 
-    Attributes
-    ----------
-    low, high : ndarray of float, shape (nodes,)
-        Bounds of the numbers.
-    mean, deviation : ndarray of float, shape (nodes,), optional
-        Mean and standard deviation before truncation; None for uniform distributions.
+    - low, high of shape (nodes,): Bounds of the numbers.
+    - mean, deviation of shape (nodes,), optional: Mean and standard deviation before truncation; None for uniform
+      distributions.
     """
 
     low: Floats
@@ -193,16 +180,8 @@ class LeafNumbers:
     def of(column: MixedColumn, low: Floats, high: Floats, members: LeafMembers, *, normal: bool) -> LeafNumbers:
         """Fit the distributions.
 
-        Parameters
-        ----------
-        column : MixedColumn
-            A column of numbers.
-        low, high : ndarray of float, shape (nodes,)
-            Bounds of the column's ranks in each node.
-        members : LeafMembers
-            Records of the leaves.
-        normal : bool
-            Whether the distributions are truncated normal, or else uniform.
+        - low, high of shape (nodes,): Bounds of the column's ranks in each node.
+        - normal: Whether the distributions are truncated normal, or else uniform.
         """
         values = np.repeat(column.values, members.leaf.shape[1])
         present = ~np.isnan(values)

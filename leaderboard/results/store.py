@@ -223,17 +223,10 @@ def migrate(connection: sql.Connection, name: str) -> None:
     Databases before version 1.0 have no number. Those with scores have layout 1, some without the column ``parts``,
     which is added. Those of development versions without scores are refused.
 
-    Parameters
-    ----------
-    connection : Connection
-        A transaction on the database, which has the table of results.
-    name : str
-        Name of the database in messages.
+    - connection: A transaction on the database, which has the table of results.
+    - name: Name of the database in messages.
 
-    Raises
-    ------
-    ValueError
-        If this version cannot read the results. Nothing is changed.
+    Raises ValueError if this version cannot read the results. Nothing is changed.
     """
     inspector = sql.inspect(connection)
     if inspector.has_table(_layout.name):
@@ -276,10 +269,7 @@ _PATIENCE = 60
 class Trace:
     """A stored result without its numbers.
 
-    Attributes
-    ----------
-    key, parts, status, reason
-        See `leaderboard.Result`.
+    - key, parts, status, reason: See `leaderboard.Result`.
     """
 
     key: str

@@ -26,14 +26,8 @@ Place = tuple[str, str]
 class BoundedAttack:
     """An attack on a setting in one goal, with an upper bound of its advantage.
 
-    Parameters
-    ----------
-    goal, attack : str
-        Goal of the attack, and its class name.
-    attack_parameters : dict
-        Its parameters.
-    advantage, upper : float
-        Its advantage, and the upper bound of it.
+    - goal, attack: Goal of the attack, and its class name.
+    - advantage, upper: Its advantage, and the upper bound of it.
     """
 
     goal: str

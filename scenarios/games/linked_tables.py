@@ -27,10 +27,7 @@ from scenarios.games.table_game import TableGame
 class IntersectionSecret(People):
     """The people of one play, and the second publisher's table.
 
-    Attributes
-    ----------
-    second : Microdata
-        Records of the second publisher. The people in both tables come first, in the same order as in `records`.
+    - second: Records of the second publisher. The people in both tables come first, in the same order as in `records`.
     """
 
     second: Microdata = field(repr=False)
@@ -121,18 +118,10 @@ class Intersection(AttributeInference):
 class JoinSecret(Secret):
     """Patients and register of one play; the candidates are the lines of the register.
 
-    Attributes
-    ----------
-    records : Microdata
-        The patients.
-    candidates : DataFrame, shape (lines, columns)
-        The register in clear.
-    auxiliary : Microdata
-        The auxiliary population, with the public domains of all columns.
-    utility : TableUtility
-        Measures the utility of releases of the patients.
-    positions : ndarray of int, shape (patients,)
-        Position of each patient in the register, -1 for a patient who is not listed.
+    - candidates of shape (lines, columns): The register in clear.
+    - auxiliary: The auxiliary population, with the public domains of all columns.
+    - utility: Measures the utility of releases of the patients.
+    - positions of shape (patients,): Position of each patient in the register, -1 for a patient who is not listed.
     """
 
     candidates: pd.DataFrame = field(repr=False)

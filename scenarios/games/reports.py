@@ -29,17 +29,9 @@ def utility_frequencies(release: ReportsRelease, counts: Integers) -> float | No
     are averaged over rounds and projected onto the simplex. T_0 is the distance between the true frequencies and the
     uniform distribution.
 
-    Parameters
-    ----------
-    release : ReportsRelease
-        The reports of at least one round.
-    counts : ndarray of int, shape (d,)
-        True counts; they sum to the number of reports in a round.
-
-    Returns
-    -------
-    float or None
-        None if there is no report or the true distribution is uniform.
+    - release: The reports of at least one round.
+    - counts of shape (d,): True counts; they sum to the number of reports in a round.
+    - returns: None if there is no report or the true distribution is uniform.
     """
     n, d = int(counts.sum()), counts.size
     if not n:
@@ -54,14 +46,8 @@ def utility_frequencies(release: ReportsRelease, counts: Integers) -> float | No
 class ReportSecret(Secret):
     """Reported values of one play, and what the adversary infers about each person.
 
-    Attributes
-    ----------
-    records : Microdata
-        The reported values, one a row.
-    truths : ndarray of int, shape (persons,)
-        Position of each person's value in the domain, or the pool that the person prefers.
-    auxiliary : Microdata
-        The auxiliary population.
+    - records: The reported values, one a row.
+    - truths of shape (persons,): Position of each person's value in the domain, or the pool that the person prefers.
     """
 
     truths: Integers = field(repr=False)

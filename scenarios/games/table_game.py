@@ -27,20 +27,11 @@ from scenarios.tables.review.rows_of_people import ClassMembers, RowsOfPeople, e
 def table_worth(utility: TableUtility, roles: Microdata, release: MicrodataRelease) -> dict[str, float | None]:
     """Anchored utility of a released table (`metrics.table_utility.TableUtility`), and its measured k and l.
 
-    Parameters
-    ----------
-    utility : TableUtility
-        Measures the utility of releases of the originals.
-    roles : Microdata
-        The originals, which give the roles of the columns.
-    release : MicrodataRelease
-        The release: utility is that of its analyst's table, k and l are those of its released cells.
-
-    Returns
-    -------
-    dict of str to float or None
-        Components of utility, and ``k`` and ``l``. These are None without quasi-identifiers or rows; ``l`` also without
-        a sensitive column. ``k`` counts people where the originals name them; a row of nobody counts as a person.
+    - utility: Measures the utility of releases of the originals.
+    - roles: The originals, which give the roles of the columns.
+    - release: The release: utility is that of its analyst's table, k and l are those of its released cells.
+    - returns: Components of utility, and ``k`` and ``l``. These are None without quasi-identifiers or rows; ``l`` also
+      without a sensitive column. ``k`` counts people where the originals name them; a row of nobody counts as a person.
     """
     measured: dict[str, float | None] = {"k": None, "l": None}
     if roles.quasi_identifiers and len(release.frame):
@@ -57,17 +48,10 @@ def table_worth(utility: TableUtility, roles: Microdata, release: MicrodataRelea
 class TableGame(Game):
     """Abstract game on a released table with rows in random order; a subclass draws and scores.
 
-    Parameters
-    ----------
-    records : Microdata
-        The population.
-    attacker_knows : {"mechanism", "nothing"}
-        Whether attacks can read the release's channel and repeat the defense on other records.
+    - attacker_knows, {"mechanism", "nothing"}: Whether attacks can read the release's channel and repeat the defense on
+      other records.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    Raises ValueError if a parameter is refused.
     """
 
     def __init__(self, *, records: Microdata, attacker_knows: str) -> None:
@@ -125,25 +109,13 @@ def table(release: Release) -> MicrodataRelease:
 class QuestionGame(TableGame):
     """Abstract game on a released table that asks one question about people; a subclass says which people are drawn.
 
-    Parameters
-    ----------
-    records : Microdata
-        The population; at least one column is not an identifier.
-    auxiliary, held_out : int
-        Number of the adversary's own people, and of people who test classifiers trained on the release. A small
-        population may give fewer.
-    attacker_knows : {"mechanism", "nothing"}
-        See `TableGame`.
+    - records: The population; at least one column is not an identifier.
+    - auxiliary, held_out: Number of the adversary's own people, and of people who test classifiers trained on the
+      release. A small population may give fewer.
+    - attacker_knows, {"mechanism", "nothing"}: See `TableGame`.
+    - question: Says what attacks see and know, and scores their claims.
 
-    Attributes
-    ----------
-    question : Question
-        Says what attacks see and know, and scores their claims.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    Raises ValueError if a parameter is refused.
     """
 
     draws_people = True

@@ -27,10 +27,7 @@ from scenarios.games.questions.person_questions import membership_score
 class TrainingSecret(Drawn):
     """Training records, as many non-members, and other people of one play.
 
-    Attributes
-    ----------
-    held_out : Microdata
-        The test set of models.
+    - held_out: The test set of models.
     """
 
     held_out: Microdata = field(repr=False)
@@ -189,21 +186,11 @@ class Training(Game):
 def matched_cells(encoding: Encoding, truth: pd.DataFrame, holder: Integers, claimed: pd.DataFrame) -> Booleans:
     """Cells of reconstructed records that agree with the true ones, in an optimal matching for each client.
 
-    Parameters
-    ----------
-    encoding : Encoding
-        Gives the codes of cells; cells agree if their codes are equal.
-    truth : DataFrame, shape (n, columns)
-        The training records.
-    holder : ndarray of int, shape (n,)
-        The client of each record.
-    claimed : DataFrame, shape (n, columns)
-        Claimed records, grouped by client in ascending order.
-
-    Returns
-    -------
-    ndarray of bool, shape (n, columns)
-        Whether each cell agrees, with the true records grouped by client in ascending order.
+    - encoding: Gives the codes of cells; cells agree if their codes are equal.
+    - truth of shape (n, columns): The training records.
+    - holder of shape (n,): The client of each record.
+    - claimed of shape (n, columns): Claimed records, grouped by client in ascending order.
+    - returns shape (n, columns): Whether each cell agrees, with the true records grouped by client in ascending order.
     """
     from scipy.optimize import linear_sum_assignment
 

@@ -24,19 +24,12 @@ _CELLS = 1 << 23
 class CutRules:
     """What a cut must satisfy.
 
-    Attributes
-    ----------
-    k : int
-        Smallest number of records on a side.
-    strict : bool
-        Whether records of equal value stay on one side of a cut.
-    constraints : sequence of Constraint
-        Further constraints on both sides.
-    columns : sequence of SensitiveColumn
-        The columns that they constrain, with a code for each record.
-    histograms : sequence of csr_array, each of shape (rows, values)
-        Number of records of each row with each value of a column, for rows of several records. The columns then have no
-        codes.
+    - k: Smallest number of records on a side.
+    - strict: Whether records of equal value stay on one side of a cut.
+    - constraints: Further constraints on both sides.
+    - columns: The columns that they constrain, with a code for each record.
+    - histograms, each of shape (rows, values): Number of records of each row with each value of a column, for rows of
+      several records. The columns then have no codes.
     """
 
     k: int
@@ -48,21 +41,12 @@ class CutRules:
     def hold(self, rows: Integers, begins: Integers, groups: Integers, left: Integers) -> Booleans:
         """Tell for each cut whether both sides satisfy every constraint.
 
-        Parameters
-        ----------
-        rows : ndarray of int, shape (n,)
-            The rows, class by class and within a class in the order of the cuts.
-        begins : ndarray of int, shape (classes + 1,)
-            Position where each class begins, and n.
-        groups : ndarray of int, shape (cuts,)
-            Class of each cut, ascending.
-        left : ndarray of int, shape (cuts,)
-            Number of the first rows of the class on the left side of each cut. The numbers ascend within a class, and
-            each side keeps at least one row.
-
-        Returns
-        -------
-        ndarray of bool, shape (cuts,)
+        - rows of shape (n,): The rows, class by class and within a class in the order of the cuts.
+        - begins of shape (classes + 1,): Position where each class begins, and n.
+        - groups of shape (cuts,): Class of each cut, ascending.
+        - left of shape (cuts,): Number of the first rows of the class on the left side of each cut. The numbers ascend
+          within a class, and each side keeps at least one row.
+        - returns shape (cuts,).
         """
         holds = np.ones(groups.size, dtype=bool)
         for index, column in enumerate(self.columns):
@@ -119,20 +103,12 @@ def _blocks(groups: Integers, size: int) -> Iterator[slice]:
 class OpenClasses:
     """Classes to cut.
 
-    Attributes
-    ----------
-    rows : ndarray of int, shape (n,)
-        The rows, class by class: records, or combinations of values that several records share.
-    lengths : ndarray of int, shape (classes,)
-        Number of rows in each class, at least 1.
-    begins : ndarray of int, shape (classes,)
-        Position of each class's first row.
-    class_of : ndarray of int, shape (n,)
-        Class of each row, from 0.
-    weights : ndarray of int, shape (n,), optional
-        Number of records of each row; by default each row is a record.
-    sizes : ndarray of int, shape (classes,)
-        Number of records in each class.
+    - rows of shape (n,): The rows, class by class: records, or combinations of values that several records share.
+    - lengths of shape (classes,): Number of rows in each class, at least 1.
+    - begins of shape (classes,): Position of each class's first row.
+    - class_of of shape (n,): Class of each row, from 0.
+    - weights of shape (n,), optional: Number of records of each row; by default each row is a record.
+    - sizes of shape (classes,): Number of records in each class.
     """
 
     rows: Integers
@@ -174,14 +150,9 @@ class OpenClasses:
 class Cuts:
     """The best cut of each class in one column.
 
-    Attributes
-    ----------
-    gain : ndarray of float, shape (classes,)
-        Reduction of the certainty penalty, summed over the records; -inf if no cut is allowed.
-    value : ndarray of int, shape (classes,)
-        Code of the last value on the left side.
-    left : ndarray of int, shape (classes,)
-        Number of records on the left side. It leaves out tied records that go right.
+    - gain of shape (classes,): Reduction of the certainty penalty, summed over the records; -inf if no cut is allowed.
+    - value of shape (classes,): Code of the last value on the left side.
+    - left of shape (classes,): Number of records on the left side. It leaves out tied records that go right.
     """
 
     gain: Floats

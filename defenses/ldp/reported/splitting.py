@@ -24,14 +24,8 @@ NO_NUMBERS = "numbers: RS+FD sends reports of random values as fakes; set splitt
 class SentReports:
     """Reports of one column.
 
-    Attributes
-    ----------
-    column : TableColumn
-        The column.
-    reports : ReportBatch or ndarray
-        The reports, in the order of the senders.
-    senders : ndarray of int, shape (m,)
-        Positions of the persons who report this column, ascending.
+    - reports: The reports, in the order of the senders.
+    - senders of shape (m,): Positions of the persons who report this column, ascending.
     """
 
     column: TableColumn
@@ -42,10 +36,7 @@ class SentReports:
 class Splitting(ABC):
     """Strategy to report several columns of a record under one budget.
 
-    Attributes
-    ----------
-    joint : bool
-        Whether a person reports the true values of several columns, so that pairs of columns can be estimated.
+    - joint: Whether a person reports the true values of several columns, so that pairs of columns can be estimated.
     """
 
     joint: ClassVar[bool] = False
@@ -146,12 +137,8 @@ class ColumnSamplingAmongFakes(ColumnSampling):
 
     A fake is the report of a uniformly random value, or of no value, all bits being 0 before they are randomized.
 
-    Parameters
-    ----------
-    blank : bool
-        Whether fakes are reports of no value, which unary encodings alone can send.
-    amplified : bool
-        Whether the report has epsilon' = ln(m (e^epsilon - 1) + 1) instead of epsilon, as published.
+    - blank: Whether fakes are reports of no value, which unary encodings alone can send.
+    - amplified: Whether the report has epsilon' = ln(m (e^epsilon - 1) + 1) instead of epsilon, as published.
 
     Notes
     -----

@@ -161,31 +161,16 @@ def _second_order(people: Drawn) -> Integers:
 def row_scores(claims: RankedAnswers, origin: Integers, positions: Integers, candidates: int, rng: Generator) -> Scores:
     """Score the links of released rows.
 
-    Parameters
-    ----------
-    claims : RankedAnswers
-        Ranked candidates for each row.
-    origin : ndarray of int, shape (rows,)
-        The original that each row stems from, -1 for none.
-    positions : ndarray of int, shape (originals,)
-        Position of each original among the candidates, -1 for an original who is no candidate.
-    candidates : int
-        Number of candidates.
-    rng : Generator
-        Breaks ties at random.
+    - claims: Ranked candidates for each row.
+    - origin of shape (rows,): The original that each row stems from, -1 for none.
+    - positions of shape (originals,): Position of each original among the candidates, -1 for an original who is no
+      candidate.
+    - returns: ``reidentification``: share of correctly linked rows among those that stem from one original who is a
+      candidate; chance is 1 / candidates. Measures: ``top3``: the same share if one of the best three answers is
+      correct; ``hits``: correct rows / originals; ``answered``: share of rows with an answer; ``precision``: correct
+      rows / answered rows that stem from one original.
 
-    Returns
-    -------
-    Scores
-        ``reidentification``: share of correctly linked rows among those that stem from one original who is a candidate;
-        chance is 1 / candidates. Measures: ``top3``: the same share if one of the best three answers is correct;
-        ``hits``: correct rows / originals; ``answered``: share of rows with an answer; ``precision``: correct rows /
-        answered rows that stem from one original.
-
-    Raises
-    ------
-    ValueError
-        If the claims have another number of rows or candidates.
+    Raises ValueError if the claims have another number of rows or candidates.
     """
     rows = len(origin)
     _check_answers(claims, rows, candidates)
@@ -252,27 +237,13 @@ def candidate_scores(claims: RankedAnswers, people: Drawn, rng: Generator) -> Sc
 def person_score(claims: RankedAnswers, origin: Integers, people: Drawn, rng: Generator) -> Score:
     """Score of links of released rows with candidates, of whom several are one person; any of the person is right.
 
-    Parameters
-    ----------
-    claims : RankedAnswers
-        Ranked candidates for each row.
-    origin : ndarray of int, shape (rows,)
-        The original that each row stems from, -1 for none.
-    people : Drawn
-        The people of the play.
-    rng : Generator
-        Breaks ties at random.
+    - claims: Ranked candidates for each row.
+    - origin of shape (rows,): The original that each row stems from, -1 for none.
+    - people: The people of the play.
+    - returns: A person's success is the mean over the rows that stem from the person. Chance names any candidate, so
+      that a person of many records is named more often.
 
-    Returns
-    -------
-    Score
-        A person's success is the mean over the rows that stem from the person. Chance names any candidate, so that a
-        person of many records is named more often.
-
-    Raises
-    ------
-    ValueError
-        If the claims have another number of rows or candidates.
+    Raises ValueError if the claims have another number of rows or candidates.
     """
     _check_answers(claims, len(origin), people.order.size)
     stems = origin >= 0
@@ -368,27 +339,14 @@ class MemberQuestion(CandidateQuestion):
 def membership_scores(claims: Decisions, member: Booleans, rng: Generator) -> Scores:
     """Score decisions on membership.
 
-    Parameters
-    ----------
-    claims : Decisions
-        One score for each candidate; members should have higher scores.
-    member : ndarray of bool, shape (candidates,)
-        Whether each candidate is a member; both classes must occur.
-    rng : Generator
-        Breaks ties at random.
+    - claims: One score for each candidate; members should have higher scores.
+    - member of shape (candidates,): Whether each candidate is a member; both classes must occur.
+    - returns: ``membership``: share of members among the candidates with the highest scores, as many as there are
+      members. Measures: ``non_members``; ``membership_auc``; ``tpr_at_1_percent_fpr`` and ``tpr_at_tenth_percent_fpr``
+      (`metrics.ranking`). These two rates are None if less than one false positive is expected, with fewer than 99 and
+      999 non-members. They are reliable if all plays together have at least 1,000 and 10,000 non-members.
 
-    Returns
-    -------
-    Scores
-        ``membership``: share of members among the candidates with the highest scores, as many as there are members.
-        Measures: ``non_members``; ``membership_auc``; ``tpr_at_1_percent_fpr`` and ``tpr_at_tenth_percent_fpr``
-        (`metrics.ranking`). These two rates are None if less than one false positive is expected, with fewer than 99
-        and 999 non-members. They are reliable if all plays together have at least 1,000 and 10,000 non-members.
-
-    Raises
-    ------
-    ValueError
-        If the number of decisions is not the number of candidates.
+    Raises ValueError if the number of decisions is not the number of candidates.
     """
     refuse(
         claims.scores.shape != member.shape,
