@@ -119,6 +119,11 @@ _SAID = {
         "classes and risks count rows; if people have several, they hold fewer people: `tokumei validate` says whether "
         "{identifiers} repeats in the original table",
     ),
+    "unnamed groups": (
+        NOTE,
+        "risks are those of single members: the release does not name its groups ({names}), so that the risk of a "
+        "household is not measured; `tokumei defend` says it",
+    ),
     "drawn rows": (NOTE, "{what} measured on {rows:,} drawn rows"),
     "no rank correlations": (
         NOTE,
