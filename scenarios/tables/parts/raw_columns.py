@@ -24,7 +24,8 @@ LIMIT = VALUES
 SAMPLE = 1 << 12
 """Number of distinct values that describe a column with more of them."""
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-_NUMBERS = (*_WHOLE, "UBIGINT", "HUGEINT", "FLOAT", "DOUBLE")
+_FLOATS = ("FLOAT", "DOUBLE")
+_NUMBERS = (*_WHOLE, "UBIGINT", "HUGEINT", *_FLOATS)
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,15 @@ def _coded(files: TableFiles, name: str, kind: str, values: Any, counts: Integer
     files.keep(lookup, pa.table([values, pa.array(of_code[1:] + 1)], names=["value", "code"]))
     join = f" LEFT JOIN {lookup} ON {column} = {lookup}.value"
     return RawColumn(name, values, counts, missing, f"coalesce({lookup}.code, 0)", of_code.size, of_code, join)
+
+
+def present_value(files: TableFiles, name: str, na: Sequence[str] = ()) -> str:
+    """SQL of a row's stored value, NULL where it is missing: an empty text, a text of `na`, or NaN."""
+    column, kind = _qualified(name), files.type_of(name)
+    if kind in _FLOATS:
+        return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END"
+    missing = ", ".join(map(literal, ("", *na)))
+    return f"CASE WHEN trim({column}) IN ({missing}) THEN NULL ELSE {column} END" if kind == "VARCHAR" else column
 
 
 def coded_source(columns: Iterable[RawColumn], view: str = "source") -> str:
@@ -274,7 +284,6 @@ def sampled_rows(files: TableFiles, raw: Mapping[str, RawColumn]) -> dict[str, N
 
 SAMPLED_TEXTS = 1 << 12
 """Number of distinct values from which the form of the column is told."""
-_FLOATS = ("FLOAT", "DOUBLE")
 
 
 def wide_column(files: TableFiles, name: str, na: Sequence[str] = (), stars: Sequence[str] = ()) -> RawColumn:
@@ -302,15 +311,8 @@ def wide_column(files: TableFiles, name: str, na: Sequence[str] = (), stars: Seq
         f"{files.path}: column {name!r} has too many distinct cells to be numbered on several machines; "
         "leave out --backend dask",
     )
-    column, number = f"source.{quoted(name)}", files.columns.index(name)
-    kind = files.type_of(name)
-    value = column
-    if kind in _FLOATS:
-        value = f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END"
-    elif kind == "VARCHAR":
-        missing = ", ".join(map(literal, ("", *na)))
-        value = f"CASE WHEN trim({column}) IN ({missing}) THEN NULL ELSE {column} END"
-    if kind == "VARCHAR" or "" in stars:
+    column, number, value = _qualified(name), files.columns.index(name), present_value(files, name, na)
+    if files.type_of(name) == "VARCHAR" or "" in stars:
         listed = ", ".join(map(literal, (SUPPRESSED, *stars)))
         value = f"CASE WHEN coalesce(trim({column}::VARCHAR), '') IN ({listed}) THEN '*' ELSE ({value})::VARCHAR END"
     table = f"wide_{number}"

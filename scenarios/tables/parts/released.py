@@ -184,9 +184,8 @@ def large_released(
 def _distinct_texts(files: TableFiles, names: Sequence[str]) -> Iterator[pd.DataFrame]:
     """Distinct values of some columns as text, in frames of one column each."""
     for name in names:
-        column = f"source.{quoted(name)}"
-        query = f"SELECT DISTINCT {column}::VARCHAR AS value FROM source WHERE {column} IS NOT NULL AND {column} != ''"
-        for batch in files.batches(query, _ROWS):
+        texts = f"SELECT source.{quoted(name)}::VARCHAR AS value FROM source"
+        for batch in files.batches(f"SELECT DISTINCT value FROM ({texts}) WHERE value != ''", _ROWS):
             yield pd.DataFrame({name: batch.column("value").to_pandas()})
 
 
