@@ -32,11 +32,8 @@ from metrics.references import (
 def headline_utility(scores: Mapping[str, float | None]) -> tuple[float, dict[str, float | None]]:
     """Utility of one release, the mean of its components, and these components.
 
-    Parameters
-    ----------
-    scores : mapping of str to float or None
-        What `TableUtility.score` returns. The areas under the curve become the component ``classifier``, which is
-        anchored at 1/2 and at the classifier of the original. It is left out if that one does not exceed 1/2.
+    - scores: What `TableUtility.score` returns. The areas under the curve become the component ``classifier``, which is
+      anchored at 1/2 and at the classifier of the original. It is left out if that one does not exceed 1/2.
     """
     components = dict(scores)
     auc, best = components.pop("classifier_auc"), components.pop("classifier_auc_original")
@@ -279,20 +276,10 @@ def weighted_marginals(original: Profile, released: Profile, domains: Mapping[st
     The result is 1 - the mean total variation distance between the shares of both tables, anchored as in
     `TableUtility`.
 
-    Parameters
-    ----------
-    original, released : Profile
-        Tables whose rows all have the weighted share of each bin as mass: the sum of w_i m_i over all rows / the sum of
-        w_i, with the weight w_i of row i and its mass m_i in the bin.
-    domains : mapping of str to Domain
-        The columns, without the weight itself.
-    rng : Generator
-        Draws the tables without information.
-
-    Returns
-    -------
-    float
-        In [0, 1].
+    - original, released: Tables whose rows all have the weighted share of each bin as mass: the sum of w_i m_i over all
+      rows / the sum of w_i, with the weight w_i of row i and its mass m_i in the bin.
+    - domains: The columns, without the weight itself.
+    - rng: Draws the tables without information.
 
     References
     ----------
