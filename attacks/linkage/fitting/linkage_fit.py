@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -355,16 +356,18 @@ class End:
         The models, one a column.
     evidence : ndarray of float, shape (rows, candidates)
         Log-likelihood of each row under each candidate.
-    value : float
-        Marginal log-likelihood.
     moved : float
         Largest change of a share in the last round.
     """
 
     mechanisms: list[ColumnMechanism]
     evidence: Array
-    value: float
     moved: float
+
+    @cached_property
+    def value(self) -> float:
+        """Marginal log-likelihood."""
+        return marginal_log_likelihood(self.evidence)
 
 
 def _matched(evidence: Array) -> Array:
@@ -450,8 +453,7 @@ def _next(models: ColumnModels, end: End, posterior: Callable[[Array], Array] = 
 
 def _step(models: ColumnModels, posterior: Array) -> End:
     moved = models.maximize(posterior)
-    evidence = models.log_likelihood()
-    return End(models.mechanisms(), evidence, marginal_log_likelihood(evidence), moved)
+    return End(models.mechanisms(), models.log_likelihood(), moved)
 
 
 def _round(models: ColumnModels, mechanisms: list[ColumnMechanism], posterior: Array, fit: Callable[..., Fit]) -> End:
@@ -460,6 +462,4 @@ def _round(models: ColumnModels, mechanisms: list[ColumnMechanism], posterior: A
     after = fit(weighted_pairs(models.tables, models.expected_counts(posterior)), before)
     learned = mechanisms_of(after)
     models.adopt(learned)
-    evidence = models.log_likelihood()
-    moved = float(np.abs(after.shares - before.shares).max())
-    return End(learned, evidence, marginal_log_likelihood(evidence), moved)
+    return End(learned, models.log_likelihood(), float(np.abs(after.shares - before.shares).max()))
