@@ -52,10 +52,7 @@ def overview(package: str) -> str:
 def exports(package: str) -> dict[str, dict[str, str]]:
     """Exported names in alphabetical order, with their modules, by the comment that opens their family.
 
-    Parameters
-    ----------
-    package : str
-        Dotted name of the package. The answer is empty if it has no stub, or one without such comments.
+    - package: Dotted name of the package. The answer is empty if it has no stub, or one without such comments.
     """
     stub = _file_of(package).with_suffix(".pyi")
     text = stub.read_text(encoding="utf-8") if stub.is_file() else ""

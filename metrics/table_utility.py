@@ -33,11 +33,8 @@ from metrics.references import (
 def headline_utility(scores: Mapping[str, float | None]) -> tuple[float, dict[str, float | None]]:
     """Utility of one release, the mean of its components, and these components.
 
-    Parameters
-    ----------
-    scores : mapping of str to float or None
-        What `TableUtility.score` returns. The areas under the curve become the component ``classifier``, which is
-        anchored at 1/2 and at the classifier of the original. It is left out if that one does not exceed 1/2.
+    - scores: What `TableUtility.score` returns. The areas under the curve become the component ``classifier``, which is
+      anchored at 1/2 and at the classifier of the original. It is left out if that one does not exceed 1/2.
     """
     components = dict(scores)
     auc, best = components.pop("classifier_auc"), components.pop("classifier_auc_original")
@@ -283,21 +280,11 @@ def weighted_marginals(
     m_i in the bin. The result is 1 - the mean total variation distance between the shares of both tables, anchored as
     in `TableUtility`.
 
-    Parameters
-    ----------
-    original, released : DataFrame, shapes (n, columns) and (m, columns)
-        Original values and released cells, each with its own weights. Columns that the release lacks are left out.
-    domains : mapping of str to Domain
-        The columns to compare; the weight itself is not compared.
-    weight : str
-        The column of weights.
-    rng : Generator
-        Draws the tables without information.
-
-    Returns
-    -------
-    float or None
-        In [0, 1]; None if a table has no weights, or a weight is no finite number above 0.
+    - original, released: Original values and released cells, each with its own weights. Columns that the release lacks
+      are left out.
+    - domains: The columns to compare; the weight itself is not compared.
+    - rng: Draws the tables without information.
+    - returns: In [0, 1]; None if a table has no weights, or a weight is no finite number above 0.
 
     References
     ----------

@@ -22,7 +22,7 @@ from scenarios.tables.parts.files.csv_files import quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, raw_columns, value_texts, wide_code, wide_column, wide_values
 from scenarios.tables.parts.records import InParts, LargeColumn, coded_blocks
-from scenarios.tables.reading.cell_spelling import readable_columns, with_one_spelling
+from scenarios.tables.reading.cell_spelling import readable_columns, unread_notes, with_one_spelling
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.released import refuse_identifiers, released_roles, spelling_domains
@@ -168,6 +168,8 @@ def large_released(
         # Measures of a release beside its original are about the cells as they are written.
         spelled = sensitive if domains else (*quasi_identifiers, *sensitive)
         known = spelling_domains(cells, declared, spelled) | dict(spelling or {})
+        listed = {name: cells[name] for name in spelled if name in raw and not raw[name].sampled and not domains}
+        unread = unread_notes(listed, declared.columns)
         cells = with_one_spelling(cells, {name: known[name] for name in spelled if name in cells})
         quasi_identifiers = tuple(name for name in quasi_identifiers if name in cells or declared.quasi_identifiers)
         columns = {
@@ -175,16 +177,15 @@ def large_released(
             for name in names
             if name in cells
         }
-        counted = (path, columns, quasi_identifiers, sensitive, (*text.notes, *notes), declared, known)
+        counted = (path, columns, quasi_identifiers, sensitive, (*text.notes, *notes, *unread), declared, known)
         yield LargeReleased(*counted, files, written, tuple(unknown))
 
 
 def _distinct_texts(files: TableFiles, names: Sequence[str]) -> Iterator[pd.DataFrame]:
     """Distinct values of some columns as text, in frames of one column each."""
     for name in names:
-        column = f"source.{quoted(name)}"
-        query = f"SELECT DISTINCT {column}::VARCHAR AS value FROM source WHERE {column} IS NOT NULL AND {column} != ''"
-        for batch in files.batches(query, _ROWS):
+        texts = f"SELECT source.{quoted(name)}::VARCHAR AS value FROM source"
+        for batch in files.batches(f"SELECT DISTINCT value FROM ({texts}) WHERE value != ''", _ROWS):
             yield pd.DataFrame({name: batch.column("value").to_pandas()})
 
 
