@@ -37,19 +37,14 @@ def describe(
     the bounds and categories of other columns, so it is for the owner of the table.
     """
     from scenarios.tables import STANDARD, input_path, is_large, memory_bytes, refuse_existing, write_text
+    from scenarios.tables.parts.validation import describe_file
 
     refuse_existing([output], inputs=[table, roles], force=force)
     # Standard output has no folder; paths stay relative to the current one.
     path, target = input_path(table), Path() if output == STANDARD else Path(output)
     refuse(memory is not None and table == STANDARD, "--memory: standard input cannot be read in parts; name a file")
-    if is_large(path, asked=memory is not None):
-        from scenarios.tables.parts.validation import describe_large_table
-
-        description = describe_large_table(path, roles, target, reading=reading, memory=memory_bytes(memory))
-    else:
-        from scenarios.tables.review.description import describe_table
-
-        description = describe_table(path, roles, target, reading=reading)
+    given = memory_bytes(memory) if is_large(path, asked=memory is not None) else None
+    description = describe_file(path, roles, target, reading=reading, memory=given)
     write_text(description.text, output, private=True)
     echo_notes(description.notes)
     if output != STANDARD:

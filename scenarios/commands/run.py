@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,102 +43,13 @@ from scenarios.commands.common import (
 if TYPE_CHECKING:
     from scenarios.running.display import Display
     from scenarios.running.plan import Plan
-    from scenarios.running.runner import Backend, Played
+    from scenarios.running.runner import Backend, Changes, Played
     from scenarios.running.units import Catalogue
     from scenarios.studies.experiment import ExperimentPlan
 
 # Options of ``tokumei run``.
 
 BACKENDS = ("local", "dask")
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunOptions:
-    """What the user asks of ``tokumei run``; None where an option is not given.
-
-    Attributes
-    ----------
-    scenarios : tuple of str
-        Names of shipped scenarios and paths of scenario files; empty for the default one.
-    defenses, attacks : tuple of str
-        Methods to play; empty for all of the scenario.
-    plays, seed : int, optional
-        Replace those of the scenario.
-    jobs : int, optional
-        Worker processes.
-    data, roles : Path, optional
-        The user's own table, and the roles of its columns.
-    db : str
-        Database of results: a file or an SQLAlchemy URL.
-    html : Path, optional
-        Page to write.
-    form : str
-        Form of the board, one of `scenarios.commands.common.FORMATS`.
-    matrix : bool
-        Show the success of every attack against every defense.
-    fresh : bool
-        Play trials again whose results are stored.
-    explain : bool
-        Play nothing; say why each trial would be played.
-    time_limit : float, optional
-        Seconds that a trial may take.
-    memory_limit : int, optional
-        Bytes that a trial may use.
-    backend : {"local", "dask"}
-        Where trials are played.
-    scheduler : str, optional
-        URL of the Dask scheduler.
-    min_utility, max_success : float, optional
-        Gate on every defense, each in [0, 1].
-    max_advantage : dict of str or None to float
-        Gate on the advantage by goal; None for all goals together.
-    junit : Path, optional
-        File of checks to write.
-    annotate : bool
-        Write failed checks as annotations of GitHub Actions.
-    quiet : bool
-        Show neither progress nor failures.
-    """
-
-    scenarios: tuple[str, ...]
-    defenses: tuple[str, ...]
-    attacks: tuple[str, ...]
-    plays: int | None
-    seed: int | None
-    jobs: int | None
-    data: Path | None
-    roles: Path | None
-    db: str
-    html: Path | None
-    form: str
-    matrix: bool
-    fresh: bool
-    explain: bool
-    time_limit: float | None
-    memory_limit: int | None
-    backend: str
-    scheduler: str | None
-    min_utility: float | None
-    max_success: float | None
-    max_advantage: dict[str | None, float]
-    junit: Path | None
-    annotate: bool
-    quiet: bool
-
-    @property
-    def board_only(self) -> dict[str, object]:
-        """Options that an experiment does not take, with their values."""
-        return {
-            "--defense": self.defenses,
-            "--attack": self.attacks,
-            "--data": self.data,
-            "--roles": self.roles,
-            "--matrix": self.matrix,
-            "--min-utility": self.min_utility,
-            "--max-advantage": self.max_advantage,
-            "--explain": self.explain,
-            "--backend dask": self.backend == "dask",
-        }
 
 
 def _bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
@@ -222,7 +134,33 @@ Examples:
 @REPORT_OPTIONS[0]
 @REPORT_OPTIONS[1]
 @click.option("--quiet", is_flag=True, help="Show no progress and no failures, only the board and the exit code.")
-def run(**given: Any) -> None:
+def run(
+    scenarios: tuple[str, ...],
+    defenses: tuple[str, ...],
+    attacks: tuple[str, ...],
+    plays: int | None,
+    seed: int | None,
+    jobs: int | None,
+    data: Path | None,
+    roles: Path | None,
+    db: str,
+    html: Path | None,
+    form: str,
+    time_limit: float | None,
+    memory_limit: int | None,
+    backend: str,
+    scheduler: str | None,
+    min_utility: float | None,
+    max_success: float | None,
+    max_advantage: dict[str | None, float],
+    junit: Path | None,
+    *,
+    matrix: bool,
+    fresh: bool,
+    explain: bool,
+    annotate: bool,
+    quiet: bool,
+) -> None:
     """Play scenarios and show their board.
 
     SCENARIO is the name of a shipped scenario (`tokumei list scenarios`) or a TOML file. The default is `bank`, or
@@ -236,105 +174,115 @@ def run(**given: Any) -> None:
     measurements are stored, too; `tokumei board` shows the report again.
     """
     from scenarios.running.display import Display
-    from scenarios.running.runner import catalogues_of, play_catalogues
+    from scenarios.running.runner import Changes, catalogues_of, play_catalogues
     from scenarios.running.workers.fork_server import start_server
 
-    options = RunOptions(**given)
-    display = Display(quiet=options.quiet)
+    display = Display(quiet=quiet)
     display.say_on_terminal("reading data and scenario")
-    experiment = sole_experiment(options.scenarios, options.board_only)
+    bounds = lb.GateBounds(min_utility=min_utility, max_success=max_success, max_advantage=max_advantage)
+    report = partial(report_checks, junit=junit, annotate=annotate)
+    board_only = {
+        "--defense": defenses,
+        "--attack": attacks,
+        "--data": data,
+        "--roles": roles,
+        "--matrix": matrix,
+        "--min-utility": min_utility,
+        "--max-advantage": max_advantage,
+        "--explain": explain,
+        "--backend dask": backend == "dask",
+    }
+    experiment = sole_experiment(scenarios, board_only)
     if experiment is not None:
-        run_experiment(experiment, options, display)
+        plan = replace(experiment, plays=plays or experiment.plays, seed=experiment.seed if seed is None else seed)
+        run_experiment(plan, db, display, bounds, report, partial(write_report, form=form, html=html), fresh=fresh)
         return
-    if options.backend == "local" and not options.explain:
+    if backend == "local" and not explain:
         start_server()
-    plans = _plans(options, display)
-    check_goals(options.max_advantage, plans)
-    backend = _backend(options)
+    changes = Changes(
+        defenses=defenses,
+        attacks=attacks,
+        plays=plays,
+        seed=seed,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+    )
+    plans = _plans(scenarios, data, roles, changes, display)
+    check_goals(max_advantage, plans)
+    processes = _backend(backend, scheduler, jobs)
     # Modules and data stay in memory until the end: the garbage collector need not visit them again and again.
     gc.freeze()
-    catalogues = catalogues_of(plans, None if options.data is None else display.say)
-    if options.explain:
-        _explain(catalogues, options)
+    catalogues = catalogues_of(plans, None if data is None else display.say)
+    if explain:
+        _explain(catalogues, db, form, fresh=fresh)
         return
-    played = play_catalogues(catalogues, backend, options.db, display.listener, fresh=options.fresh)
-    _show(played, options, display)
-    sys.exit(_exit_code(played, options))
+    played = play_catalogues(catalogues, processes, db, display.listener, fresh=fresh)
+    _show(played, form, html, display, matrix=matrix)
+    sys.exit(_exit_code(played, bounds, report))
 
 
-def _plans(options: RunOptions, display: Display) -> list[Plan]:
-    """The scenarios as the options change them."""
-    from scenarios.running.runner import Changes, changed_plans
+def _plans(
+    scenarios: tuple[str, ...], data: Path | None, roles: Path | None, changes: Changes, display: Display
+) -> list[Plan]:
+    """The scenarios with the user's table and changes."""
+    from scenarios.running.runner import changed_plans
     from scenarios.tables.dataset import load_table
 
-    refuse(options.roles is not None and options.data is None, "--roles describes a table; name it with --data")
-    dataset = None if options.data is None else load_table(options.data, options.roles)
-    changes = Changes(
-        defenses=options.defenses,
-        attacks=options.attacks,
-        plays=options.plays,
-        seed=options.seed,
-        time_limit=options.time_limit,
-        memory_limit=options.memory_limit,
-    )
-    return changed_plans(options.scenarios, dataset, changes, display.say_notes)
+    refuse(roles is not None and data is None, "--roles describes a table; name it with --data")
+    dataset = None if data is None else load_table(data, roles)
+    return changed_plans(scenarios, dataset, changes, display.say_notes)
 
 
-def _backend(options: RunOptions) -> Backend:
+def _backend(backend: str, scheduler: str | None, jobs: int | None) -> Backend:
     """Where trials are played."""
-    if options.backend == "dask":
+    if backend == "dask":
         from scenarios.running.workers.cluster import DaskCluster
 
-        if options.scheduler is None:
+        if scheduler is None:
             raise ValueError("--backend dask: name its scheduler, as in --scheduler tcp://host:8786")
-        refuse(options.jobs is not None, "--jobs: the workers of the cluster say how many trials they play at a time")
-        return DaskCluster(options.scheduler)
-    refuse(options.scheduler is not None, "--scheduler: goes with --backend dask")
+        refuse(jobs is not None, "--jobs: the workers of the cluster say how many trials they play at a time")
+        return DaskCluster(scheduler)
+    refuse(scheduler is not None, "--scheduler: goes with --backend dask")
     from scenarios.running.workers.supervisor import LocalProcesses, cores
 
-    return LocalProcesses(options.jobs or cores())
+    return LocalProcesses(jobs or cores())
 
 
-def _explain(catalogues: list[Catalogue], options: RunOptions) -> None:
+def _explain(catalogues: list[Catalogue], db: str, form: str, *, fresh: bool) -> None:
     """Say why each trial would be played; a database that does not exist is not created."""
     from scenarios.running.explanation import explain, written_explanations
 
-    absent = "://" not in options.db and not Path(options.db).exists()
-    with lb.Store("sqlite://" if absent else options.db) as store:
-        explanations = [
-            explanation for catalogue in catalogues for explanation in explain(catalogue, store, fresh=options.fresh)
-        ]
-    echo_board(written_explanations(explanations, options.form))
+    absent = "://" not in db and not Path(db).exists()
+    with lb.Store("sqlite://" if absent else db) as store:
+        explanations = [each for catalogue in catalogues for each in explain(catalogue, store, fresh=fresh)]
+    echo_board(written_explanations(explanations, form))
 
 
-def _show(played: Played, options: RunOptions, display: Display) -> None:
+def _show(played: Played, form: str, html: Path | None, display: Display, *, matrix: bool) -> None:
     """Write the board to standard output, and the page where one is asked for."""
     if played.results:
-        if shows_summary(played.results, options.form, matrix=options.matrix):
-            echo_board(written_summary(played.results, options.form))
+        if shows_summary(played.results, form, matrix=matrix):
+            echo_board(written_summary(played.results, form))
         else:
-            echo_board(written_board(played.results, options.form, matrix=options.matrix, guarantees=played.guarantees))
-        if options.html is not None:
-            write_page(played.results, options.html, played.guarantees)
-            display.say(f"page written to {options.html}")
+            echo_board(written_board(played.results, form, matrix=matrix, guarantees=played.guarantees))
+        if html is not None:
+            write_page(played.results, html, played.guarantees)
+            display.say(f"page written to {html}")
     if played.interrupted:
         display.say("interrupted; the same command plays what is missing")
 
 
-def _exit_code(played: Played, options: RunOptions) -> int:
-    """Exit code of the run; what the gate refuses goes to standard error, and to the file of `--junit`."""
+def _exit_code(played: Played, bounds: lb.GateBounds, report: Callable[[Sequence[lb.ReportedCheck]], None]) -> int:
+    """Exit code of the run; what the gate refuses goes to standard error, and to `report` with what failed."""
     from leaderboard.results.goals import goal_words
     from leaderboard.statistics.gate import few_plays_note, not_sure_note
 
     if played.interrupted:
         return SIGNALLED + played.interrupted
-    bounds = lb.GateBounds(
-        min_utility=options.min_utility, max_success=options.max_success, max_advantage=options.max_advantage
-    )
     trials = lb.trial_checks(played.results)
     failed = any(check.error for check in trials)
     judged = lb.gate_checks(played.results, bounds) if bounds else []
-    report_checks([*trials, *map(as_check, judged)], options.junit, annotate=options.annotate)
+    report([*trials, *map(as_check, judged)])
     if failed:
         return FAILED_TRIALS
     echo_each("gate: warning", [few_plays_note(played.results) or None] if bounds else [])
@@ -378,7 +326,16 @@ def sole_experiment(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> E
     return experiment
 
 
-def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) -> None:
+def run_experiment(
+    plan: ExperimentPlan,
+    db: str,
+    display: Display,
+    bounds: lb.GateBounds,
+    report: Callable[[Sequence[lb.ReportedCheck]], None],
+    write: Callable[[str, Mapping[str, str], Sequence[lb.Section]], None],
+    *,
+    fresh: bool,
+) -> None:
     """Make the measurements of an experiment that are not stored, and write its report; exits with the run's code.
 
     The report goes to standard output in one of `FORMATS`, and into an HTML page. It is stored beside the measurements.
@@ -387,10 +344,9 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     from scenarios.running.runner import record_run_of
     from scenarios.studies.recorded_measurements import MeasurementFailed, RecordedMeasurements
 
-    plan = replace(plan, plays=options.plays or plan.plays, seed=plan.seed if options.seed is None else options.seed)
     about = {"scenario": plan.name, "plays": str(plan.plays), "seed": str(plan.seed)}
-    with lb.Store(options.db) as store:
-        recorded = RecordedMeasurements(store, plan, fresh=options.fresh)
+    with lb.Store(db) as store:
+        recorded = RecordedMeasurements(store, plan, fresh=fresh)
         try:
             with ending_if_interrupted(display.say, "makes the measurements that are missing"):
                 sections = plan.experiment.run(plan.plays, plan.seed, display.say, recorded)
@@ -402,10 +358,10 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
         keep_report(store, StoredReport(plan.name, plan.title, about, sections))
     reused = len({result.parts for result in recorded.results}) - recorded.made
     display.say(f"{plan.name}: {recorded.made} measurements made, {reused} known from earlier runs")
-    write_report(plan.title, about, sections, options.form, options.html)
-    reasons = gate_reasons(recorded.results, options.max_success)
+    write(plan.title, about, sections)
+    reasons = gate_reasons(recorded.results, bounds.max_success)
     checks = [lb.ReportedCheck(plan.name, "claims and bounds", failure=reason) for reason in reasons or [""]]
-    report_checks(checks, options.junit, annotate=options.annotate)
+    report(checks)
     echo_each("gate", reasons)
     if reasons:
         sys.exit(GATE_FAILED)

@@ -317,9 +317,9 @@ def serve(
         # Workers load their packages while this process loads its own.
         start_server()
 
+        from scenarios.tournament.host.scoring_queue import ScoringQueue
         from scenarios.tournament.site.account_store import remember_address, without_password
         from scenarios.tournament.site.application import serve as serve_site
-        from scenarios.tournament.site.workers import BackgroundScoring
 
         waiting = without_password(folder, datetime.now(UTC))
 
@@ -331,11 +331,8 @@ def serve(
                 some = ", ".join(waiting[:20]) + (", …" if len(waiting) > 20 else "")
                 echo(f"without a password yet: {some}; `tokumei tournament invite {folder} NAME` makes a link")
 
-        scoring = (
-            BackgroundScoring()
-            if scoring_jobs == 0
-            else BackgroundScoring(folder, jobs=scoring_jobs, share=public_share)
-        )
+        scores = scoring_jobs != 0
+        scoring = ScoringQueue(folder, jobs=scoring_jobs, share=public_share) if scores else None
         serve_site(
             folder,
             address,

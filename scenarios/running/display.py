@@ -83,30 +83,14 @@ class TimeLeft:
 
 
 @dataclass
-class _Mean:
-    count: int = 0
-    rate: float = 0.0
-    chance: float = 0.0
-
-    def add(self, rate: float, chance: float) -> None:
-        self.count += 1
-        self.rate += (rate - self.rate) / self.count
-        self.chance += (chance - self.chance) / self.count
-
-    @property
-    def advantage(self) -> float:
-        return advantage(self.rate, self.chance) if self.chance < 1 else 0.0
-
-
-@dataclass(frozen=True)
-class Worst:
-    """The attack and goal of the largest mean advantage so far against one defense.
+class RunningMean:
+    """Mean success of one attack on one defense in the plays so far, in one goal.
 
     Attributes
     ----------
     defense, attack, goal : str
         Labels for display.
-    success, chance, advantage : float
+    success, chance : float
         Means over the plays so far, without confidence intervals.
     plays : int
         Number of plays so far.
@@ -115,41 +99,46 @@ class Worst:
     defense: str
     attack: str
     goal: str
-    success: float
-    chance: float
-    advantage: float
-    plays: int
+    success: float = 0.0
+    chance: float = 0.0
+    plays: int = 0
+
+    def add(self, rate: float, chance: float) -> None:
+        """Add a play."""
+        self.plays += 1
+        self.success += (rate - self.success) / self.plays
+        self.chance += (chance - self.chance) / self.plays
+
+    @property
+    def advantage(self) -> float:
+        """Advantage over guessing."""
+        return advantage(self.success, self.chance) if self.chance < 1 else 0.0
 
 
 @dataclass
 class RunProgress:
     """Running means of rates and chance levels; memory grows with the number of pairs, not of plays."""
 
-    means: dict[str, dict[tuple[str, str], _Mean]] = field(default_factory=lambda: defaultdict(dict))
+    means: dict[str, dict[tuple[str, str], RunningMean]] = field(default_factory=lambda: defaultdict(dict))
 
     def add(self, results: Iterable[Result]) -> None:
         """Add results to the means."""
         for result in results:
             if result.status != "ok" or not result.attack:
                 continue
-            pairs = self.means[label(result.defense, result.parameters)]
+            defense = label(result.defense, result.parameters)
             attack = label(result.attack, {**result.attack_parameters, **result.game})
             for goal, score in result.scores.items():
                 if score.rate is not None and score.chance is not None:
-                    pairs.setdefault((attack, goal), _Mean()).add(score.rate, score.chance)
+                    mean = self.means[defense].setdefault(
+                        (attack, goal), RunningMean(defense, attack, goal_words(goal))
+                    )
+                    mean.add(score.rate, score.chance)
 
-    def worst(self) -> list[Worst]:
+    def worst(self) -> list[RunningMean]:
         """Worst attack on each defense so far, in descending order of advantage."""
-        largest = [
-            (defense, *max(pairs.items(), key=lambda item: item[1].advantage))
-            for defense, pairs in self.means.items()
-            if pairs
-        ]
-        worst = [
-            Worst(defense, attack, goal_words(goal), mean.rate, mean.chance, mean.advantage, mean.count)
-            for defense, (attack, goal), mean in largest
-        ]
-        return sorted(worst, key=lambda one: -one.advantage)
+        largest = [max(pairs.values(), key=lambda one: one.advantage) for pairs in self.means.values()]
+        return sorted(largest, key=lambda one: -one.advantage)
 
 
 # Seconds between progress lines without a terminal, and between updates of the table on a terminal.

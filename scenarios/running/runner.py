@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, Protocol
 
 from defenses.base import Guarantee
 from leaderboard import FailureLog, Result, StatedGuarantee, Store, record_run, stored_guarantees
-from leaderboard.results.result import FAILURES
 from leaderboard.results.setting_names import reword
 from leaderboard.results.version import version
 from metrics.columns import one_line, refuse_any
@@ -28,7 +27,7 @@ from scenarios.running.methods import (
 )
 from scenarios.running.plan import NamedMethod, Plan, read_plans
 from scenarios.running.units import Catalogue, Unit
-from scenarios.running.workers import Limits, LocalProcesses, signal_of, terminable
+from scenarios.running.workers import Limits, signal_of, terminable
 from scenarios.tables import Dataset, Note, play_notes
 from scenarios.tables.seeds import generator
 
@@ -81,23 +80,6 @@ class Backend(Protocol):
         """Yield each result exactly once, in batches as trials end; closing the generator stops the run."""
 
 
-@dataclass(frozen=True)
-class Summary:
-    """Outcome of a run.
-
-    Attributes
-    ----------
-    played, failed : int
-        Number of results added to the store, and number of failures among them.
-    interrupted : int
-        Number of the signal that interrupted the run, or 0.
-    """
-
-    played: int
-    failed: int
-    interrupted: int = 0
-
-
 def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
     """Guarantee of each defense for the records of the first play.
 
@@ -139,12 +121,11 @@ def run(
     catalogue: Catalogue,
     store: Store,
     listener: Listener,
+    backend: Backend,
     *,
-    jobs: int = 1,
-    backend: Backend | None = None,
     fresh: bool = False,
-) -> Summary:
-    """Play the missing results of a plan.
+) -> int:
+    """Play the missing results of a plan; return the number of the signal that interrupted the run, or 0.
 
     Parameters
     ----------
@@ -156,10 +137,8 @@ def run(
         Holds earlier results and receives new ones.
     listener : Listener
         Receives the progress; each result only after it is stored.
-    jobs : int
-        Number of worker processes on this machine.
-    backend : Backend, optional
-        Where to play units instead of on this machine.
+    backend : Backend
+        Where to play units.
     fresh : bool
         Play all results, including those already in the store.
     """
@@ -167,32 +146,28 @@ def run(
     total = len(catalogue.keys)
     missing = sum(len(unit.results) for unit in units)
     listener.started(total, total - missing)
-    played = failed = 0
     first_play = (
         {result.key for unit in units if unit.play == 0 for result in unit.results} if total == missing else set()
     )
-    backend = backend or LocalProcesses(jobs)
     try:
         # A database of an earlier version gets them even if nothing is left to play.
         store.add([], catalogue.stated)
         if not units:
-            return Summary(0, 0)
+            return 0
         store.add([], catalogue.documents)
         failures = FailureLog(store)
         with closing(backend.played(plan, units)) as batches:
             for results in batches:
                 store.add(results)
                 failures.record(results)
-                played += len(results)
-                failed += sum(result.status in FAILURES for result in results)
                 listener.ended(results)
                 if first_play:
                     first_play -= {result.key for result in results}
                     if not first_play and plan.plays > 1:
                         listener.first_board(1)
     except KeyboardInterrupt as interrupt:
-        return Summary(played, failed, signal_of(interrupt))
-    return Summary(played, failed)
+        return signal_of(interrupt)
+    return 0
 
 
 # Plans as a user changes them, and their play into a database.
@@ -399,7 +374,7 @@ def play_catalogues(
             reword(store, plan.name, catalogue.settings, catalogue.documents)
             store.renew(plan.name, catalogue.keys)
             with terminable(), listening(plan, catalogue, store) as listener:
-                interrupted = run(plan, catalogue, store, listener, backend=backend, fresh=fresh).interrupted
+                interrupted = run(plan, catalogue, store, listener, backend, fresh=fresh)
             if interrupted:
                 break
         # Another run may have stored results in other words meanwhile.

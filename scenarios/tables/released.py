@@ -14,7 +14,7 @@ import pandas as pd
 
 from metrics.columns import PRIVATE, Domain, check_new_file, refuse, require, write_atomically
 from scenarios.tables.note import Note
-from scenarios.tables.reading.cell_spelling import spelling_domain, with_one_spelling
+from scenarios.tables.reading.cell_spelling import spelling_domain, unread_notes, with_one_spelling
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
 from scenarios.tables.reading.written_cells import WrittenCells
@@ -62,7 +62,8 @@ def read_released(
     named = (*quasi_identifiers, *sensitive)
     known = spelling_domains(cells, declared, named) if spelling is None else spelling
     coded = {name: CodedCells.of_text(column) for name, column in with_one_spelling(cells, known).items()}
-    return ReleasedTable(path, coded, quasi_identifiers, sensitive, (*notes, *role_notes), declared, known)
+    unread = unread_notes({name: cells[name] for name in known if name in cells}, declared.columns)
+    return ReleasedTable(path, coded, quasi_identifiers, sensitive, (*notes, *role_notes, *unread), declared, known)
 
 
 def released_columns(

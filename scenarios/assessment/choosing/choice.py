@@ -453,8 +453,7 @@ class Chooser:
         """Play what is missing of a plan."""
         catalogue = Catalogue(plan, stated)
         with self.display.listener(plan, catalogue, self.store) as listener:
-            outcome = run_plan(plan, catalogue, self.store, listener, backend=self.backend)
-        self.interrupted = outcome.interrupted
+            self.interrupted = run_plan(plan, catalogue, self.store, listener, self.backend)
         return catalogue
 
     def _entries(self, chosen: Sequence[Exposure]) -> list[NamedMethod]:

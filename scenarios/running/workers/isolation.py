@@ -17,7 +17,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing import parent_process
@@ -296,14 +296,6 @@ START, ENDING, LAST_WORDS = 120.0, 5.0, 0.2
 _starting = threading.Lock()
 
 
-class _LostError(Exception):
-    """A process ended or was killed in the middle of a task."""
-
-    def __init__(self, status: str, reason: str, how: str = "", frames: tuple[str, ...] = ()) -> None:
-        super().__init__(reason)
-        self.death = Death("", status, reason, how, frames=frames)
-
-
 class IsolatedWorker(Generic[Task, Item]):
     """A worker process that does one task after another, and is replaced when it is lost.
 
@@ -356,7 +348,7 @@ class IsolatedWorker(Generic[Task, Item]):
                 finished = True
             except Stopped:
                 return
-            except _LostError as lost:
+            except LostProcessError as lost:
                 seconds = time.monotonic() - began
                 yield replace(lost.death, step=step.name, charged=step.charged, seconds=seconds)
             finally:
@@ -404,10 +396,10 @@ class IsolatedWorker(Generic[Task, Item]):
             if ready:
                 raise child.ended()
             if remaining <= 0:
-                raise _LostError("timeout", f"took longer than {limit:g} s", frames=child.kill())
+                raise LostProcessError(Death("", "timeout", f"took longer than {limit:g} s", frames=child.kill()))
             if child.grown() > self._limits.memory:
                 reason = f"used more than {written_size(self._limits.memory)} of memory"
-                raise _LostError("oom", reason, frames=child.kill())
+                raise LostProcessError(Death("", "oom", reason, frames=child.kill()))
 
     def _drop(self) -> None:
         child, self._child = self._child, None
@@ -424,7 +416,10 @@ class _Child:
         self._crashes, crashes = context.Pipe(duplex=False)
         self._kills, self._resident = _kernel_kills(), 0
         self._process: Any = context.Process(target=serve, args=(theirs, crashes, job, memory), daemon=True)
-        with _starting, _as_parent(), _hashing_by(hash_seed) if hash_seed else nullcontext():
+        own: Any = multiprocessing.current_process()
+        # A daemonic process, such as a Dask worker, may start no child; ours ends with its owner anyway.
+        parent = _set_meanwhile(own._config, "daemon", value=False)
+        with _starting, parent, _set_meanwhile(os.environ, "PYTHONHASHSEED", hash_seed) if hash_seed else nullcontext():
             self._process.start()
         theirs.close()
         crashes.close()
@@ -449,16 +444,17 @@ class _Child:
         """Bytes of memory that the process holds more than before its task; 0 if the system does not report it."""
         return _held(self._pid, "resident") - self._resident if self._resident else 0
 
-    def ended(self) -> _LostError:
+    def ended(self) -> LostProcessError:
         """Why a process is lost that was not killed by its owner."""
         self._process.join(ENDING)
         code, frames = self._process.exitcode, self._traceback()
         if code is None:
-            return _LostError("error", "closed the connection of its worker process", frames=frames)
+            return LostProcessError(Death("", "error", "closed the connection of its worker process", frames=frames))
         if code == -signal.SIGKILL and _kernel_kills() > self._kills:
-            return _LostError("oom", "was killed by the system, which was out of memory", frames=frames)
+            reason = "was killed by the system, which was out of memory"
+            return LostProcessError(Death("", "oom", reason, frames=frames))
         how = f"exit code {code}" if code >= 0 else f"signal {-code} ({signal.strsignal(-code)})"
-        return _LostError("error", f"its process ended with {how}", how, frames)
+        return LostProcessError(Death("", "error", f"its process ended with {how}", how, frames=frames))
 
     def kill(self) -> tuple[str, ...]:
         """Request a traceback from the process, then kill it and its children; return the traceback."""
@@ -510,27 +506,15 @@ def _kernel_kills() -> int:
 
 
 @contextmanager
-def _as_parent() -> Iterator[None]:
-    """Let a daemonic process, such as a Dask worker, start a child; ours ends with its owner anyway."""
-    settings: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
-    before = settings.get("daemon")
-    settings["daemon"] = False
+def _set_meanwhile(items: MutableMapping[str, Any], key: str, value: object) -> Iterator[None]:
+    """Let a mapping have this value; afterwards it is as before."""
+    before = {key: items[key]} if key in items else {}
+    items[key] = value
     try:
         yield
     finally:
-        settings["daemon"] = before
-
-
-@contextmanager
-def _hashing_by(seed: str) -> Iterator[None]:
-    """Let an interpreter that starts meanwhile hash texts by this seed."""
-    before = os.environ.get("PYTHONHASHSEED")
-    os.environ["PYTHONHASHSEED"] = seed
-    try:
-        yield
-    finally:
-        del os.environ["PYTHONHASHSEED"]
-        os.environ.update({} if before is None else {"PYTHONHASHSEED": before})
+        del items[key]
+        items.update(before)
 
 
 # Functions that are called in a process of their own, so that they do not hold up the threads of this one.

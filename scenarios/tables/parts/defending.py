@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from defenses import MicrodataDefense
 from defenses.base import CountedCells, ReleasedBlock
 from metrics.classes import SizeCounts, agreeing_records
-from metrics.columns import SUPPRESSED, Integers, refuse
+from metrics.columns import SUPPRESSED, Booleans, Integers, refuse
 from metrics.risk import GroupRisk
 from scenarios.tables.parts.files.table_files import OneMachine
 from scenarios.tables.parts.memory_release import release_in_memory
@@ -74,7 +74,7 @@ class ReleaseCounts:
     _some: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
     """Cells of each other column."""
     _classes: list[pd.DataFrame] = field(default_factory=list)
-    """Key of the class, and the record, of each row."""
+    """Key of the class, the record, and whether all quasi-identifiers are ``*``, of each row."""
     _combinations: list[Integers] = field(default_factory=list)
     """Distinct codes of the quasi-identifiers in each block, with the number of rows; none if a column has no codes."""
 
@@ -90,7 +90,8 @@ class ReleaseCounts:
                 self._combinations.append(np.column_stack(np.unique(coded, axis=0, return_counts=True)))
             if is_matched and names:
                 keys = pd.util.hash_pandas_object(pd.DataFrame({name: block.columns[name] for name in names}), False)
-                self._classes.append(pd.DataFrame({"class": keys, "record": block.origin}))
+                row = {"class": keys, "record": block.origin, "starred": self._wholly_suppressed(block, names)}
+                self._classes.append(pd.DataFrame(row))
             for name, stored in block.columns.items() if len(block) else ():
                 if name not in self.release.cells:
                     self._some.setdefault(name, []).append(self._telling(stored))
@@ -132,13 +133,26 @@ class ReleaseCounts:
         """Risk of the groups of people; None without groups, or if rows are too many."""
         if self.table.groups is None or not self._classes:
             return None
-        return risk_of_rows(*self._with_numbers(self.table.dataset.records.group))
+        records = self.table.dataset.records
+        return risk_of_rows(*self._with_numbers(records.group), self._with_numbers(records.person)[1])
 
     def _with_numbers(self, name: str | None) -> tuple[Integers, Integers]:
-        """Class of each released row, and number of its person or group; one that stems from no record has its own."""
+        """Class of each released row in a class, and number of its person or group.
+
+        A row that stems from no record has its own number. Wholly suppressed rows are in no class, as in `ClassCounts`.
+        """
         rows = pd.concat(self._classes, ignore_index=True)
+        rows = rows if rows["starred"].all() else rows[~rows["starred"]]
         numbers = pd.Series(self.table.numbers_in(name)).reindex(rows["record"])
         return pd.factorize(rows["class"])[0], numbers_of(numbers)
+
+    def _wholly_suppressed(self, block: ReleasedBlock, names: Sequence[str]) -> Booleans:
+        """Which rows of a block are ``*`` in all of some columns; none if a column has no codes."""
+        listed = [self.release.cells[name].cells if name in self.release.cells else [] for name in names]
+        if not all(SUPPRESSED in cells for cells in listed):
+            return np.zeros(len(block), dtype=bool)
+        codes = (block.columns[name] == cells.index(SUPPRESSED) for name, cells in zip(names, listed, strict=True))
+        return np.asarray(np.logical_and.reduce(list(codes)))
 
     def _telling(self, stored: NDArray[Any]) -> NDArray[Any]:
         """Evenly spaced cells of a block, all if the table is small, with the extremes or a missing one."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from defenses.base.counted_table import VALUES
-from metrics.columns import Integers, refuse, require
+from metrics.columns import SUPPRESSED, Integers, refuse, require
 from scenarios.tables.parts.files.csv_files import literal, quoted
 from scenarios.tables.parts.files.table_files import OneMachine, TableFiles, parquet_schema
 from scenarios.tables.reading.text_column import TextError
@@ -24,7 +24,8 @@ LIMIT = VALUES
 SAMPLE = 1 << 12
 """Number of distinct values that describe a column with more of them."""
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
-_NUMBERS = (*_WHOLE, "UBIGINT", "HUGEINT", "FLOAT", "DOUBLE")
+_FLOATS = ("FLOAT", "DOUBLE")
+_NUMBERS = (*_WHOLE, "UBIGINT", "HUGEINT", *_FLOATS)
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,15 @@ def _coded(files: TableFiles, name: str, kind: str, values: Any, counts: Integer
     files.keep(lookup, pa.table([values, pa.array(of_code[1:] + 1)], names=["value", "code"]))
     join = f" LEFT JOIN {lookup} ON {column} = {lookup}.value"
     return RawColumn(name, values, counts, missing, f"coalesce({lookup}.code, 0)", of_code.size, of_code, join)
+
+
+def present_value(files: TableFiles, name: str, na: Sequence[str] = ()) -> str:
+    """SQL of a row's stored value, NULL where it is missing: an empty text, a text of `na`, or NaN."""
+    column, kind = _qualified(name), files.type_of(name)
+    if kind in _FLOATS:
+        return f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END"
+    missing = ", ".join(map(literal, ("", *na)))
+    return f"CASE WHEN trim({column}) IN ({missing}) THEN NULL ELSE {column} END" if kind == "VARCHAR" else column
 
 
 def coded_source(columns: Iterable[RawColumn], view: str = "source") -> str:
@@ -273,8 +283,7 @@ def sampled_rows(files: TableFiles, raw: Mapping[str, RawColumn]) -> dict[str, N
 # Columns with more distinct values than a list of them may have, numbered by DuckDB.
 
 SAMPLED_TEXTS = 1 << 12
-"""Number of distinct values from which the form of the column is told."""
-_FLOATS = ("FLOAT", "DOUBLE")
+"""Number of distinct values from which the form of the column is recognized."""
 
 
 def wide_column(files: TableFiles, name: str, na: Sequence[str] = (), stars: Sequence[str] = ()) -> RawColumn:
@@ -289,7 +298,7 @@ def wide_column(files: TableFiles, name: str, na: Sequence[str] = (), stars: Seq
     na : sequence of str
         Texts that mean a missing value; so do an empty text and NaN.
     stars : sequence of str
-        Texts that become ``*``; an empty one stands for a missing value.
+        Texts that become ``*``, as ``*`` between blanks does; an empty one stands for a missing value.
 
     Returns
     -------
@@ -302,16 +311,9 @@ def wide_column(files: TableFiles, name: str, na: Sequence[str] = (), stars: Seq
         f"{files.path}: column {name!r} has too many distinct cells to be numbered on several machines; "
         "leave out --backend dask",
     )
-    column, number = f"source.{quoted(name)}", files.columns.index(name)
-    kind = files.type_of(name)
-    value = column
-    if kind in _FLOATS:
-        value = f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END"
-    elif kind == "VARCHAR":
-        missing = ", ".join(map(literal, ("", *na)))
-        value = f"CASE WHEN trim({column}) IN ({missing}) THEN NULL ELSE {column} END"
-    if stars:
-        listed = ", ".join(map(literal, stars))
+    column, number, value = _qualified(name), files.columns.index(name), present_value(files, name, na)
+    if files.type_of(name) == "VARCHAR" or "" in stars:
+        listed = ", ".join(map(literal, (SUPPRESSED, *stars)))
         value = f"CASE WHEN coalesce(trim({column}::VARCHAR), '') IN ({listed}) THEN '*' ELSE ({value})::VARCHAR END"
     table = f"wide_{number}"
     files.derive(

@@ -33,11 +33,19 @@ from defenses.base import (
 from defenses.base import blocks as sizes
 from metrics.columns import Floats, Integers, NumericDomain, refuse, require
 from scenarios.tables.dataset import Dataset, check_sum, described_table, with_roles_of
-from scenarios.tables.parts.files.csv_files import literal, quoted
+from scenarios.tables.parts.files.bucket_file import BucketFile
+from scenarios.tables.parts.files.csv_files import quoted
 from scenarios.tables.parts.files.output_files import private_folder
-from scenarios.tables.parts.files.spool import Spool
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
-from scenarios.tables.parts.raw_columns import RawColumn, ordered_rows, raw_columns, row_weights, true_rows, value_texts
+from scenarios.tables.parts.raw_columns import (
+    RawColumn,
+    ordered_rows,
+    present_value,
+    raw_columns,
+    row_weights,
+    true_rows,
+    value_texts,
+)
 from scenarios.tables.reading.arrow_tables import text_bytes
 from scenarios.tables.roles import read_roles
 from scenarios.tables.toml.toml_file import read_bytes
@@ -242,11 +250,11 @@ class LargeRecords(InParts, RecordsInBlocks):
             f"the {LARGEST:,} that are divided in memory; name other columns, or fewer constraints",
         )
         with private_folder() as folder:
-            spool = Spool(folder / "rows", tuple(names), sizes.size, SeedSequence(0), origins=True)
+            bucketed = BucketFile(folder / "rows", tuple(names), sizes.size, SeedSequence(0), origins=True)
             for block in self.blocks(names):
                 part, kept = split(block)
-                spool.place(ReleasedBlock(block.number, kept, block.start + np.arange(len(block))), part)
-            for rows in spool.stored():
+                bucketed.place(ReleasedBlock(block.number, kept, block.start + np.arange(len(block))), part)
+            for rows in bucketed.stored():
                 kept = {name: np.ascontiguousarray(rows[f"c{i}"]) for i, name in enumerate(names)}
                 yield np.ascontiguousarray(rows["origin"]), kept
 
@@ -263,13 +271,14 @@ class LargeRecords(InParts, RecordsInBlocks):
         )
         return float(value)
 
+    def value_of(self, name: str) -> str:
+        """SQL of a row's value in a column of the files, NULL where it is missing."""
+        return present_value(self.files, name, self.missing_texts)
+
     def pseudonyms(self, names: Sequence[str], key: str) -> Iterator[Mapping[str, NDArray[Any]]]:
         """Pseudonyms of identifiers, block by block."""
-        missing = ", ".join(literal(text) for text in ["", *self.missing_texts])
         expressions = ", ".join(
-            f"CASE WHEN trim({quoted(name)}::VARCHAR) IN ({missing}) THEN NULL "
-            f"ELSE 'p' || left(sha256($1 || {quoted(name)}::VARCHAR), 32) END AS {quoted(name)}"
-            for name in names
+            f"'p' || left(sha256($1 || ({self.value_of(name)})::VARCHAR), 32) AS {quoted(name)}" for name in names
         )
         # A cursor of its own, since the blocks are read at the same time.
         with self.files.plain_errors(), self.files.connection.cursor() as cursor:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from defenses.base import StoredBlock
 from metrics.columns import Domain, Integers, NumericDomain
 from scenarios.tables.dataset import load_table
-from scenarios.tables.parts.files.csv_files import quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import (
     LIMIT,
@@ -30,12 +29,13 @@ from scenarios.tables.parts.raw_columns import (
 )
 from scenarios.tables.parts.records import LargeRecords, large_records
 from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading.text_table import TextTable
 from scenarios.tables.review.column_names import look_like_people
-from scenarios.tables.review.description import Description, TableRows, described_table
+from scenarios.tables.review.description import DescribedTable, Description, TableRows, describe_table, described_table
 from scenarios.tables.review.reviewed_table import SEEN, RepeatedIdentifier, ReviewedTable
 from scenarios.tables.review.rows_of_people import numbers_of
 from scenarios.tables.review.suggestions import IDENTIFIER, Suggestion
-from scenarios.tables.roles import read_roles
+from scenarios.tables.roles import Roles, read_roles
 
 # A description of a table that is read in parts: a roles file with suggested roles, for a person to review.
 
@@ -47,59 +47,71 @@ WIDE = Suggestion(
 )
 
 
-def describe_large_table(
-    path: Path, roles: Path | None, output: Path, *, reading: Mapping[str, Any] | None = None, memory: int
+def describe_file(
+    path: Path,
+    roles: Path | None,
+    output: Path,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    memory: int | None = None,
 ) -> Description:
-    """Describe a table that is read in parts within some bytes of memory; see `describe_table`.
+    """Describe a table in memory, or in parts within some bytes of memory; see `described_table`.
 
-    Domains and numbers of missing values are those of all rows. Roles and uniqueness rest on a random sample of
-    `scenarios.tables.parts.raw_columns.SAMPLED` rows, as the text says.
+    In parts, domains and numbers of missing values are those of all rows. Roles and uniqueness rest on a random sample
+    of `scenarios.tables.parts.raw_columns.SAMPLED` rows, as the text says.
     """
+    if memory is None:
+        return describe_table(path, roles, output, reading=reading)
     declared = read_roles(roles, reading)
     with TableFiles.of(path, declared, memory=memory // 2) as files:
+        return described_table(DescribedInParts(files), declared, roles, output)
+
+
+class DescribedInParts(DescribedTable):
+    """A table that is read in parts: each column by its distinct values, and a random sample of its rows."""
+
+    def __init__(self, files: TableFiles) -> None:
+        self.path, self.files = files.path, files
+        self.decided: dict[str, Suggestion] = {}
+        self._raw: dict[str, RawColumn] = {}
+
+    def texts(self, declared: Roles) -> TextTable:
+        """The distinct values of the columns as text, as roles tell to read them."""
+        files = self.files
 
         def wide(files: TableFiles, name: str) -> RawColumn:
-            is_text = files.type_of(name) == "VARCHAR"
-            return wide_column(files, name, declared.na) if is_text else sampled_column(files, name)
+            if files.type_of(name) != "VARCHAR":
+                return sampled_column(files, name)
+            self.decided[name] = WIDE
+            return wide_column(files, name, declared.na)
 
-        raw = raw_columns(files, files.columns, wide=wide)
-        table = value_texts(files, raw, declared)
-        sample = sampled_rows(files, raw)
-        files.check_unchanged()
-        texts = [name for name, column in raw.items() if column.sampled and files.type_of(name) == "VARCHAR"]
-        rows = files.rows
+        # Only the numbers of texts that a description does not list depend on what counts as missing.
+        if self.decided or not self._raw:
+            self._raw = raw_columns(files, files.columns, wide=wide)
+        return value_texts(files, self._raw, declared)
 
-    def table_rows(domains: dict[str, Domain]) -> TableRows:
-        frame = {
-            name: _values(raw[name], column, domains.get(name), sample[name], is_text=name in texts)
-            for name, column in table.columns.items()
+    def rows(self, columns: dict[str, TextColumn], domains: dict[str, Domain]) -> TableRows:
+        """A sample of the rows of columns that were read, with the number of all rows."""
+        sample = sampled_rows(self.files, self._raw)
+        self.files.check_unchanged()
+        frame = {name: self._values(name, column, domains.get(name), sample[name]) for name, column in columns.items()}
+        missing = {
+            name: self._raw[name].missing if self._raw[name].sampled else column.missing_rows
+            for name, column in columns.items()
         }
-        missing = {name: _missing(raw[name], column) for name, column in table.columns.items()}
-        return TableRows(pd.DataFrame(frame), rows, missing, dict.fromkeys(texts, WIDE))
+        return TableRows(pd.DataFrame(frame), self.files.rows, missing)
 
-    return described_table(path, table, declared, roles, output, table_rows, texts)
-
-
-def _values(
-    raw: RawColumn, column: TextColumn, domain: Domain | None, sample: NDArray[Any], *, is_text: bool
-) -> NDArray[Any]:
-    """Values of a column in a sample of rows, shape (rows,)."""
-    if is_text:
-        # Numbers of the texts stand for them.
-        return np.array([str(number) if number else None for number in sample.tolist()], dtype=object)
-    if raw.sampled:
-        whole = isinstance(domain, NumericDomain) and domain.integer and not np.isnan(sample).any()
-        return sample.astype(np.int64) if whole else sample
-    distinct = len(raw.values)
-    codes = np.append(column.codes[:distinct], -1)[raw.of_code[sample]]
-    return replace(column, codes=codes, weights=None).values(domain)
-
-
-def _missing(raw: RawColumn, column: TextColumn) -> int:
-    """Number of rows without a value."""
-    if raw.sampled or column.weights is None:
-        return raw.missing
-    return int(column.weights[column.codes < 0].sum())
+    def _values(self, name: str, column: TextColumn, domain: Domain | None, sample: NDArray[Any]) -> NDArray[Any]:
+        """Values of a column in a sample of rows, shape (rows,)."""
+        raw = self._raw[name]
+        if name in self.decided:
+            # Numbers of the texts stand for them.
+            return np.array([str(number) if number else None for number in sample.tolist()], dtype=object)
+        if raw.sampled:
+            whole = isinstance(domain, NumericDomain) and domain.integer and not np.isnan(sample).any()
+            return sample.astype(np.int64) if whole else sample
+        codes = np.append(column.codes[: len(raw.values)], -1)[raw.of_code[sample]]
+        return replace(column, codes=codes, weights=None).values(domain)
 
 
 # Review of a table with roles.
@@ -146,58 +158,53 @@ class ReviewedInParts(ReviewedTable):
         """Rows, distinct values (a row without one has its own) and most rows of one; None if none has two rows."""
         if name is None:
             return None
-        values = f"SELECT {quoted(name)} IS NULL AS unnamed, count(*) AS rows FROM source GROUP BY {quoted(name)}"
+        values = f"SELECT value IS NULL AS unnamed, count(*) AS rows FROM ({self._values(name)}) GROUP BY value"
         numbers = "sum(rows), sum(if(unnamed, rows, 1)), max(if(unnamed, 1, rows))"
         ((rows, distinct, most),) = self.records.files.fetch(f"SELECT {numbers} FROM ({values})")
         return (int(rows), int(distinct), int(most)) if rows and most > 1 else None
 
     def numbers_in(self, name: str | None) -> Integers:
-        """Numbers of people or groups, told apart by hashes of 64 bits."""
+        """Numbers of people or groups, distinguished by hashes of 64 bits."""
         if name is None:
             return np.arange(self.rows)
-        column = quoted(name)
-        hashes = self.records.files.arrow(f"SELECT if({column} IS NULL, NULL, hash({column})) AS hash FROM source")
-        return numbers_of(hashes.column("hash").to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get))
-
-    @property
-    def unique_texts(self) -> list[str]:
-        """Text columns whose values all differ."""
-        return [
-            name
-            for name, column in self.records.columns.items()
-            if self.records.roles.frame[name].dtype == object
-            and self.rows > 1
-            and len(column.raw.values) + column.raw.missing == self.rows
-            and column.raw.missing <= 1
-        ]
+        query = f"SELECT if(value IS NULL, NULL, hash(value)) AS hash FROM ({self._values(name)})"
+        hashes = self.records.files.arrow(query).column("hash")
+        return numbers_of(hashes.to_pandas(types_mapper={pa.uint64(): pd.UInt64Dtype()}.get))
 
     def counts(self, name: str) -> tuple[int, int | str]:
-        """Numbers of missing and of distinct values; estimated where a release cannot hold codes of the column."""
+        """Numbers of missing and of distinct values; estimated where there are more than a release can hold."""
         column = self.records.columns.get(name)
-        if column is None or column.numbers_only:
-            missing, distinct = self._estimated(name)
-            return missing, f"about {distinct:,}"
-        counts = column.counts
-        return int(counts[column.missing]), int(np.count_nonzero(np.delete(counts, column.missing)))
-
-    def _estimated(self, name: str) -> tuple[int, int]:
-        column = f"source.{quoted(name)}"
-        kind = self.records.files.type_of(name)
-        value = f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END" if kind in ("FLOAT", "DOUBLE") else column
-        value = f"nullif({column}, '')" if kind == "VARCHAR" else value
-        query = f"SELECT count(*) - count({value}), approx_count_distinct({value}) FROM source"
-        ((missing, distinct),) = self.records.files.fetch(query)
-        return int(missing), int(distinct)
+        if column is not None and not column.numbers_only:
+            counts = column.counts
+            return int(counts[column.missing]), int(np.count_nonzero(np.delete(counts, column.missing)))
+        distinct, present = self._about(name)
+        if distinct > LIMIT:
+            return self.rows - present, f"about {distinct:,}"
+        return self.rows - present, self._distinct(name)
 
     def repeated(self, name: str) -> RepeatedIdentifier | None:
         """Numbers of an identifier; None where about `SURE` are distinct, since counting those takes long."""
-        files, column = self.records.files, quoted(name)
+        files = self.records.files
         if name not in files.columns:
             return None
-        ((about, rows),) = files.fetch(f"SELECT approx_count_distinct({column}), count({column}) FROM source")
+        about, rows = self._about(name)
         if about >= SURE * rows:
             return None
-        ((values,),) = files.fetch(f"SELECT count(DISTINCT {column}) FROM source")
-        query = f"SELECT DISTINCT {column} FROM source WHERE {column} IS NOT NULL LIMIT {SEEN}"
+        query = f"SELECT DISTINCT value FROM ({self._values(name)}) WHERE value IS NOT NULL LIMIT {SEEN}"
         texts = [text for (text,) in files.fetch(query)] if files.type_of(name) == "VARCHAR" else []
-        return RepeatedIdentifier(name, int(values), int(rows), bool(texts) and look_like_people(texts))
+        return RepeatedIdentifier(name, self._distinct(name), rows, bool(texts) and look_like_people(texts))
+
+    def _values(self, name: str) -> str:
+        """SQL of a column's values in the order of the rows."""
+        return f"SELECT {self.records.value_of(name)} AS value FROM source"
+
+    def _about(self, name: str) -> tuple[int, int]:
+        """About how many distinct values a column has, and its number of rows with one."""
+        query = f"SELECT approx_count_distinct(value), count(value) FROM ({self._values(name)})"
+        ((distinct, present),) = self.records.files.fetch(query)
+        return int(distinct), int(present)
+
+    def _distinct(self, name: str) -> int:
+        """Number of distinct values."""
+        ((distinct,),) = self.records.files.fetch(f"SELECT count(DISTINCT value) FROM ({self._values(name)})")
+        return int(distinct)

@@ -14,7 +14,9 @@ import pandas as pd
 
 from leaderboard.pages.number_text import counted
 from metrics.columns import (
+    INTERVAL,
     SUPPRESSED,
+    Booleans,
     CategoricalCells,
     CategoricalDomain,
     Domain,
@@ -92,7 +94,9 @@ def spellings(texts: Sequence[str], domain: Domain | None) -> list[str]:
         several = [i for i, text in enumerate(texts) if is_set(text)]
         # Without a domain, a text with brackets may be an interval.
         result = [
-            text if text == "*" or (domain is None and text.startswith(("[", "{"))) else escape(unescape(text))
+            _without_blanks(text)
+            if text == "*" or (domain is None and text.startswith(("[", "{")))
+            else escape(unescape(text))
             for text in texts
         ]
     for start in range(0, len(several), _TOGETHER):
@@ -100,6 +104,12 @@ def spellings(texts: Sequence[str], domain: Domain | None) -> list[str]:
         for index, cell in zip(part, by_halves([texts[i] for i in part], partial(_read, domain), str), strict=True):
             result[index] = cell
     return result
+
+
+def _without_blanks(cell: str) -> str:
+    """An interval whose kind is not known, without blanks around its ends; another cell is returned unchanged."""
+    interval = INTERVAL.fullmatch(cell)
+    return cell if interval is None else f"[{interval[1].strip()},{interval[2].strip()}{interval[3]}"
 
 
 def joined_segments(segments: Iterable[Segment], *, integer: bool) -> list[Segment]:
@@ -217,9 +227,9 @@ def number_note(cells: pd.Series[Any], domain: NumericDomain, values: pd.Series[
     """A note on released numbers and intervals outside the range of people's numbers; none where all lie within."""
     read = cast("NumericCells", read_cells(cells, domain))
     low, high = read.hull()
-    told = ~read.suppressed & ~read.missing
-    outside = told & ~((high >= values.min()) & (low <= values.max()))
-    rows, of = (int(those[read.codes].sum()) for those in (outside, told))
+    present = ~read.suppressed & ~read.missing
+    outside = present & ~((high >= values.min()) & (low <= values.max()))
+    rows, of = (int(those[read.codes].sum()) for those in (outside, present))
     if not rows:
         return []
     doubts = "; no row lies inside, so the column does not help" if rows == of else ""
@@ -264,21 +274,40 @@ def known_cells(name: str, column: TextColumn, domain: Domain) -> tuple[TextColu
 
     Unknown cells are no cells of the domain. If most cells are unknown, the column stays as it is.
     """
-    texts = column.texts.to_pylist()
-    if isinstance(domain, NumericDomain):
-        wrong = np.array(by_halves(texts, partial(_readable, domain), lambda _: True))
-        verb, what = "hold", "no number, interval or set"
-    else:
-        known = set(domain.categories)
-        complete = named_categories(pd.Series(texts, dtype=object)) <= known
-        wrong = np.array([not complete and not named_categories(pd.Series([text])) <= known for text in texts])
-        verb, what = "name", "a category outside its domain"
+    wrong = _unknown(column.texts.to_pylist(), domain)
     count = column.rows_of(wrong) if wrong.any() else 0
     if not 0 < count <= _MOST * (column.rows - column.missing_rows):
         return column, []
+    note = _unknown_note("unknown cells", name, column, domain, wrong)
+    return column.with_cells(np.where(wrong, SUPPRESSED, column.texts.to_pylist()).tolist()), [note]
+
+
+def unread_notes(columns: Mapping[str, TextColumn], declared: Mapping[str, Column]) -> list[Note]:
+    """Notes on cells of a release that are no cells of the declared columns, and count as values of their own."""
+    notes: list[Note] = []
+    for name in [name for name in declared if name in columns]:
+        domain = spelling_domain(declared[name], columns[name])
+        wrong = np.zeros(0, dtype=bool) if domain is None else _unknown(columns[name].texts.to_pylist(), domain)
+        if domain is not None and wrong.any():
+            notes.append(_unknown_note("unread cells", name, columns[name], domain, wrong))
+    return notes
+
+
+def _unknown(texts: Sequence[str], domain: Domain) -> Booleans:
+    """Which texts are no cells of a domain, whatever its bounds."""
+    if isinstance(domain, NumericDomain):
+        return np.array(by_halves(texts, partial(_readable, domain), lambda _: True), dtype=bool)
+    known = set(domain.categories)
+    complete = named_categories(pd.Series(texts, dtype=object)) <= known
+    return np.array([not complete and not named_categories(pd.Series([text])) <= known for text in texts], dtype=bool)
+
+
+def _unknown_note(kind: str, name: str, column: TextColumn, domain: Domain, wrong: Booleans) -> Note:
+    numeric = isinstance(domain, NumericDomain)
+    verb, what = ("hold", "no number, interval or set") if numeric else ("name", "a category outside its domain")
+    count = column.rows_of(wrong)
     said = {"cells": counted(count, "released cell"), "rows": column.rows, "verb": verb + "s" * (count == 1)}
-    column = column.with_cells(np.where(wrong, SUPPRESSED, texts).tolist())
-    return column, [Note("unknown cells", (name,), {**said, "what": what})]
+    return Note(kind, (name,), {**said, "what": what})
 
 
 def _readable(domain: Domain, texts: Sequence[str]) -> list[bool]:

@@ -105,7 +105,7 @@ class TextColumn:
     def starred(self, suppressed: Sequence[str]) -> Self:
         """Return a column in which some texts, compared without surrounding blanks, are ``*``; "" is a missing one."""
         is_suppressed = pc.is_in(self._trimmed, value_set=pa.array(suppressed, pa.string()))
-        column = self.with_texts(pc.if_else(is_suppressed, "*", self.texts))
+        column = self.with_texts(pc.if_else(is_suppressed, "*", self.texts)) if pc.any(is_suppressed).as_py() else self
         return column.filled("*") if "" in suppressed and column.missing_rows else column
 
     def without(self, missing: Sequence[str]) -> Self:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from metrics.columns import Integers, UnfitValueError, require
+from metrics.columns import SUPPRESSED, Integers, UnfitValueError, require
 from scenarios.tables.note import Note
 from scenarios.tables.reading.arrow_tables import csv_table, opened_parquet, text_of, workbook_table
 from scenarios.tables.reading.csv_text import (
@@ -136,8 +136,8 @@ def arrow_text_table(
         else:
             text_column = TextColumn.from_arrow(where, text_of(where, column))
         text_column = replace(text_column, weights=(weights or {}).get(name))
-        if released and declared.suppressed:
-            text_column = text_column.starred(declared.suppressed)
+        if released:
+            text_column = text_column.starred([SUPPRESSED, *declared.suppressed])
         if not field.strip() and text_column.empty:
             notes.append(Note("nameless and empty", numbers={"position": position}))
             continue
@@ -148,7 +148,7 @@ def arrow_text_table(
             texts[name] = text_column
         elif _is_text(column.type):
             texts[name] = columns[name] = text_column.without([*declared.na, *_missing_beside(declared, name)])
-        elif pa.types.is_integer(column.type):
+        elif pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
             whole[name] = text_column
     require(columns, f"{path}: has no column with a name or a value")
     if not released:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,9 +70,56 @@ class Description:
     notes: tuple[Note, ...]
 
 
+class TableRows(NamedTuple):
+    """Rows of a table, from which roles are suggested.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (rows or fewer, columns)
+        Values of the rows, or of a random sample.
+    rows : int
+        Number of rows of the table.
+    missing : dict of str to int
+        Number of the table's rows without a value, by column.
+    """
+
+    frame: pd.DataFrame
+    rows: int
+    missing: dict[str, int]
+
+
+class DescribedTable:
+    """A table in memory as its description reads it; one in parts samples its rows.
+
+    Attributes
+    ----------
+    decided : dict of str to Suggestion
+        Suggestions that do not rest on the rows, for columns that get no domain.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.decided: dict[str, Suggestion] = {}
+        self._data = read_bytes(path)
+
+    def texts(self, declared: Roles) -> TextTable:
+        """The columns as text, as roles tell to read them."""
+        return read_text_table(self.path, self._data, declared)
+
+    def rows(self, columns: dict[str, TextColumn], domains: dict[str, Domain]) -> TableRows:
+        """The rows of columns that were read."""
+        frame = columns_frame(columns, domains)
+        return TableRows(frame, len(frame), {name: int(frame[name].isna().sum()) for name in columns})
+
+
 def describe_table(
     path: Path, roles: Path | None, output: Path, *, reading: Mapping[str, Any] | None = None
 ) -> Description:
+    """Describe a table in memory; see `described_table`."""
+    return described_table(DescribedTable(path), read_roles(roles, reading), roles, output)
+
+
+def described_table(source: DescribedTable, declared: Roles, roles: Path | None, output: Path) -> Description:
     """Describe a table by suggested roles and inferred domains, each with its reason as a comment.
 
     Notes
@@ -80,44 +127,25 @@ def describe_table(
     Domains are read from the records, so the description shows bounds and categories. It shows no value of identifiers
     and free text, which get no domain.
     """
-    declared = read_roles(roles, reading)
-    data = read_bytes(path)
-    table = read_text_table(path, data, declared)
+    path, table = source.path, source.texts(declared)
     proposed, code_notes = _proposed_codes(table.columns, declared)
     if proposed:
         declared = declared.model_copy(update={"na": [*declared.na, *proposed]})
-        table = read_text_table(path, data, declared)
+        table = source.texts(declared)
     table = table._replace(notes=[*table.notes, *code_notes])
-
-    def rows(domains: dict[str, Domain]) -> TableRows:
-        frame = columns_frame(table.columns, domains)
-        return TableRows(frame, len(frame), {name: int(frame[name].isna().sum()) for name in table.columns}, {})
-
-    return described_table(path, table, declared, roles, output, rows)
-
-
-def described_table(
-    path: Path,
-    table: TextTable,
-    declared: Roles,
-    roles: Path | None,
-    output: Path,
-    rows: Callable[[dict[str, Domain]], TableRows],
-    domainless: Collection[str] = (),
-) -> Description:
-    """Describe a table whose columns were read."""
     columns, notes, declared = _with_layout(table, declared)
     check_named(declared.named(), columns, roles, f"{path}, which has")
     free = {name: column for name, column in columns.items() if name not in declared.columns}
     flags = [name for name, column in free.items() if sorted(column.texts.slice(0, 3).to_pylist()) == ["0", "1"]]
     kinds = {**declared.columns, **dict.fromkeys(flags, CategoryColumn(type="category"))}
     empty = [name for name, column in free.items() if column.empty]
-    unread = declared.model_copy(update={"identifiers": [*declared.identifiers, *empty, *domainless], "columns": kinds})
+    without_domain = [*declared.identifiers, *empty, *source.decided]
+    unread = declared.model_copy(update={"identifiers": without_domain, "columns": kinds})
     domains, inferred, _ = column_domains(columns, unread)
     domains |= {name: with_scale_order(domains[name]) for name in inferred}
-    table_rows = rows(domains)
+    table_rows = source.rows(columns, domains)
     dates = {name: column.dates for name, column in columns.items() if column.dates is not None}
-    described, suggestions, together = _with_suggestions(declared, table_rows, dates)
+    described, suggestions, together = _with_suggestions(declared, table_rows, source.decided, dates)
     if table_rows.rows == 1:
         notes.insert(0, Note("one row"))
     notes += people_notes(suggestions)
@@ -126,7 +154,13 @@ def described_table(
     described = described.model_copy(update={"group": declared.group or reasons.get(BY_NAME_GROUP)})
     quasi_identifiers = described.quasi_identifiers or []
     notes += doubtful_values(
-        table_rows.frame, dates, person, quasi_identifiers, described.sensitive, described.identifiers
+        table_rows.frame,
+        dates,
+        person,
+        quasi_identifiers,
+        described.sensitive,
+        described.identifiers,
+        described.group,
     )
     forms = {name: (domains.get(name), dates.get(name)) for name in columns}
     new_domains = {name: domains[name] for name in inferred if name not in described.identifiers}
@@ -169,29 +203,8 @@ def _proposed_codes(columns: Mapping[str, TextColumn], declared: Roles) -> tuple
     return proposed, notes
 
 
-class TableRows(NamedTuple):
-    """Rows of a table, from which roles are suggested.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (rows or fewer, columns)
-        Values of the rows, or of a random sample.
-    rows : int
-        Number of rows of the table.
-    missing : dict of str to int
-        Number of the table's rows without a value, by column.
-    decided : dict of str to Suggestion
-        Suggestions that do not rest on `frame`.
-    """
-
-    frame: pd.DataFrame
-    rows: int
-    missing: dict[str, int]
-    decided: dict[str, Suggestion]
-
-
 def _with_suggestions(
-    declared: Roles, rows: TableRows, dates: Collection[str]
+    declared: Roles, rows: TableRows, decided: Mapping[str, Suggestion], dates: Collection[str]
 ) -> tuple[Roles, dict[str, Suggestion], str]:
     """Roles for all columns, the suggestions by column, and comment lines on all quasi-identifiers together."""
     frame = rows.frame
@@ -199,7 +212,7 @@ def _with_suggestions(
     with_role = {*declared.named_roles(), declared.person}
     free = [name for name in columns if name not in with_role]
     suggestions = suggested_roles(frame[free]) if free else {}
-    suggestions |= {name: suggestion for name, suggestion in rows.decided.items() if name in free}
+    suggestions |= {name: suggestion for name, suggestion in decided.items() if name in free}
     # Dates that differ in every record are known to others all the same, and identify by combination.
     for name in dates:
         if name in suggestions and suggestions[name].role == IDENTIFIER and frame[name].notna().any():

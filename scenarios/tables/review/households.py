@@ -13,7 +13,7 @@ from leaderboard.pages.number_text import measure
 from metrics.columns import Integers
 from metrics.risk import GroupRisk
 from scenarios.tables.note import Note
-from scenarios.tables.review.rows_of_people import counted_rows, numbers_in, person_numbers
+from scenarios.tables.review.rows_of_people import ClassMembers, counted_rows, numbers_in, person_numbers
 
 MOSTLY = 0.9
 """Share of the groups of several people in which all have one value, from which on it is a value of the group."""
@@ -43,9 +43,15 @@ class Groups(NamedTuple):
         return f"{self.rows:,} rows of {self.groups:,} groups, up to {self.most} rows a group"
 
 
-def risk_of_rows(classes: Integers, groups: Integers) -> GroupRisk:
-    """Risk of groups from the class of each row: a record is recognized with probability 1 / size of its class."""
-    return GroupRisk.of(1 / np.bincount(classes)[classes], groups)
+def risk_of_rows(classes: Integers, groups: Integers, people: Integers) -> GroupRisk:
+    """Risk of groups from the class, the group and the person of each row.
+
+    A member is recognized with probability 1 / number of people in a class, the smallest that holds a row of theirs.
+    """
+    risk = 1 / ClassMembers.of(classes, people).sizes[classes]
+    rows = pd.DataFrame({"group": groups, "person": people, "risk": risk})
+    members = rows.groupby(["group", "person"], sort=False)["risk"].max().reset_index()
+    return GroupRisk.of(members["risk"].to_numpy(), members["group"].to_numpy())
 
 
 def risk_note(column: str, risk: GroupRisk) -> Note:

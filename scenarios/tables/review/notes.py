@@ -168,7 +168,13 @@ def record_notes(dataset: Dataset, frame: pd.DataFrame) -> list[Note]:
     return [
         *doubtful_words(categories),
         *doubtful_values(
-            frame, dates, records.person, records.quasi_identifiers, records.sensitive, records.identifiers
+            frame,
+            dates,
+            records.person,
+            records.quasi_identifiers,
+            records.sensitive,
+            records.identifiers,
+            records.group,
         ),
     ]
 

@@ -71,7 +71,10 @@ class ReviewedTable:
     @property
     def unique_texts(self) -> list[str]:
         """Released text columns whose value differs in every record."""
-        return unique_text_columns(self.dataset.records)
+        records, roles = self.records, self.dataset.records
+        texts = [name for name in roles.released_columns if roles.frame[name].dtype == object]
+        coded = [name for name in texts if records.is_coded(name)]
+        return [name for name in coded if self.rows > 1 and (records.column(name).counts <= 1).all()]
 
     def counts(self, name: str) -> tuple[int, int | str]:
         """Number of rows without a value in a column, and of distinct values, as text where it is estimated."""

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from metrics.columns import one_line, refuse
 from scenarios.tournament.rules.advancing import publish_again
-from scenarios.tournament.rules.folder import State, Submission, Tournament, write_whole
+from scenarios.tournament.rules.folder import State, Submission, Tournament, changed_file, write_whole
 from scenarios.tournament.rules.log import LogEntry
 from scenarios.tournament.rules.opening import rules
 from scenarios.tournament.rules.problems import GuidedError
@@ -75,24 +75,33 @@ def write_notices(tournament: Tournament) -> list[str]:
             write_whole(tournament.public / "NOTICES.md", page.encode())
     except (ValueError, OSError) as error:
         skipped.append(f"NOTICES.md was not written: {one_line(error)}")
-    if any(entry.kind in ("extended", "reopened") for entry in entries):
+    if not any(entry.kind in ("extended", "reopened") for entry in entries):
+        return skipped
+    try:
         page = _rules(tournament, entries)
-        for team in tournament.settings.teams:
-            try:
-                write_whole(tournament.team_folder(team) / "RULES.md", page.encode(), mode=0o640)
-            except (ValueError, OSError) as error:
-                skipped.append(f"{team} has no new RULES.md: {one_line(error)}")
+    except (ValueError, OSError) as error:
+        # The decision is in the log in any case, whatever is wrong with the host's files.
+        return [*skipped, f"RULES.md has no new deadlines: {one_line(error)}"]
+    for team in tournament.settings.teams:
+        try:
+            write_whole(tournament.team_folder(team) / "RULES.md", page.encode(), mode=0o640)
+        except (ValueError, OSError) as error:
+            skipped.append(f"{team} has no new RULES.md: {one_line(error)}")
     return skipped
 
 
 def _rules(tournament: Tournament, entries: Sequence[LogEntry]) -> str:
-    """The rules page with the deadlines as the host moved them."""
-    settings = tournament.settings
+    """The rules page with the deadlines as the host moved them; any team's intact originals describe the columns."""
+    settings, folder, recorded = tournament.settings, tournament.folder, tournament.recorded_files
     ends = {
         f"{str(phase).replace('-', '_')}_until": end.isoformat(timespec="seconds")
         for phase, end in tournament.state(entries).ends
     }
-    table, classifier = tournament.dataset(settings.teams[0]), tournament.people is not None
+    paths = {team: tournament.original_path(team) for team in settings.teams}
+    intact = next(
+        (team for team, path in paths.items() if not changed_file(folder, recorded, path, "")), settings.teams[0]
+    )
+    table, classifier = tournament.dataset(intact), tournament.people is not None
     return rules(settings.model_copy(update=ends), table.records, table.written, classifier=classifier)
 
 

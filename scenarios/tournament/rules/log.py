@@ -12,7 +12,7 @@ its details say when it ``arrived``.
 A tournament of 200 teams has 40,000 lines. A checkpoint file beside the log holds the hash of all bytes verified so
 far, and the few entries on which later commands depend. An append then hashes the file instead of parsing every line.
 If the bytes differ, or the checkpoint is damaged or missing, all lines are verified. The checkpoint is trusted for
-nothing else: `Log.entries` reads and verifies every line.
+nothing else: the first `Log.entries` reads and verifies every line.
 """
 
 from __future__ import annotations
@@ -179,19 +179,24 @@ class Log:
         self.path = path
         self._checkpoint = path.with_name(path.name + ".checkpoint")
         self._cached: tuple[Any, Head, Any] | None = None
+        self._parsed: tuple[Head, Any, list[LogEntry]] = Head(), hashlib.sha256(), []
 
     def locked(self) -> AbstractContextManager[int]:
         """Lock the tournament, so that no other process appends; see `locked_file`."""
         return locked_file(self.path.with_name(f"{self.path.name}.lock"))
 
     def entries(self) -> list[LogEntry]:
-        """All entries, verified."""
-        entries: list[LogEntry] = []
-        head = Head()
-        for line in self.complete().splitlines(keepends=True):
+        """All entries, verified; only lines are parsed that were added since the last call."""
+        data, (head, digest, known) = self.complete(), self._parsed
+        if not _begins(data, head, digest):
+            head, digest, known = Head(), hashlib.sha256(), []
+        digest, entries = digest.copy(), [*known]
+        for line in data[head.size :].splitlines(keepends=True):
             entry = self._following(head, line)
             entries.append(entry)
             head = Head(head.size + len(line), entry.number, entry.hash)
+            digest.update(line)
+        self._parsed = head, digest, entries
         return entries
 
     def head(self) -> Head:
@@ -253,8 +258,7 @@ class Log:
         if self._cached is None:
             return None
         _, head, digest = self._cached
-        same = len(data) >= head.size and hashlib.sha256(data[: head.size]).digest() == digest.digest()
-        return (head, digest.copy()) if same else None
+        return (head, digest.copy()) if _begins(data, head, digest) else None
 
     def _verified(self, data: bytes) -> tuple[Head, Any]:
         """The checkpoint's head and running hash if the log still begins with the same bytes; else an empty head."""
@@ -290,6 +294,11 @@ class Log:
     def stamp(self) -> tuple[int, ...]:
         """Fingerprint of the file's state; see `file_stamp`."""
         return file_stamp(self.path)
+
+
+def _begins(data: bytes, head: Head, digest: Any) -> bool:
+    """Whether a log begins with the bytes up to a head, given their running hash."""
+    return len(data) >= head.size and hashlib.sha256(data[: head.size]).digest() == digest.digest()
 
 
 def _write(handle: int, data: bytes, offset: int) -> None:

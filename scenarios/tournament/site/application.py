@@ -30,6 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from metrics.columns import refuse
 from scenarios.running.workers.interrupts import Terminated, terminable
+from scenarios.tournament.host.scoring_queue import ScoringQueue
 from scenarios.tournament.rules.folder import site_locked
 from scenarios.tournament.site.account_store import GUEST, Role, User, new_token, same_form_token
 from scenarios.tournament.site.accounts import RateLimit
@@ -43,7 +44,6 @@ from scenarios.tournament.site.posted_form import NO_FILES, UploadLimits, posted
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError, noticing_damage, refuse_if
 from scenarios.tournament.site.site import FORM, SESSION, Handler, Site, Visit, read_cookie, set_cookie
 from scenarios.tournament.site.timed_protocol import TimedProtocol
-from scenarios.tournament.site.workers import BackgroundScoring
 
 # The guard before every address: session, access, form token, refusals, cookies.
 
@@ -304,7 +304,8 @@ def application(site: Site) -> SecurityHeaders:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        site.scoring.start()
+        if site.scores:
+            site.scoring.start()
         tasks = [asyncio.create_task(site.updates.watch()), *await resumed(site)]
         if site.advances:
             tasks.append(asyncio.create_task(close_phases(site)))
@@ -459,7 +460,7 @@ def serve(
     key: Path | None = None,
     processes: int = 2,
     advances: bool = True,
-    scoring: BackgroundScoring | None = None,
+    scoring: ScoringQueue | None = None,
     announce: Callable[[int], None] = lambda _: None,
 ) -> None:
     """Serve the site of a tournament until the process is interrupted; SIGTERM ends it without an error."""

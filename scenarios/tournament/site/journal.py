@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 
 from anyio import to_thread
 
 from scenarios.tournament.host.decisions import Notice, notices
 from scenarios.tournament.rules.folder import State, Tournament
-from scenarios.tournament.rules.log import LogEntry, file_stamp
+from scenarios.tournament.rules.log import file_stamp
 from scenarios.tournament.rules.scoring import built_in_names
 from scenarios.tournament.rules.settings import Phase
 
@@ -66,8 +64,6 @@ class Journal:
         self._folder = folder
         self._lock = threading.Lock()
         self._tournament = Tournament(folder)
-        self._entries: list[LogEntry] = []
-        self._size = 0
         self._settings: tuple[int, ...] | None = None
         # Stamp and state are replaced together, since `known` reads them without the lock.
         self._known: tuple[Stamp, SiteState] | None = None
@@ -95,28 +91,11 @@ class Journal:
                 return known[1]
             if self._settings != stamp[1]:
                 self._tournament, self._settings = Tournament(self._folder), stamp[1]
-            self._read()
-            state = SiteState(self._tournament, list(self._entries))
+            state = SiteState(self._tournament, self._tournament.log.entries())
             # Settings and log may contradict each other.
             _ = state.phase
             self._known = stamp, state
             return state
-
-    def _read(self) -> None:
-        """Read the entries that were added."""
-        head = self._tournament.log.head()
-        with self._tournament.log.path.open("rb") as file:
-            file.seek(self._size)
-            added = file.read(max(0, head.size - self._size))
-        entries = [LogEntry(**json.loads(line)) for line in added.splitlines()] if added else []
-        linked = [*self._entries[-1:], *entries]
-        continues = all(later.previous == earlier.hash for earlier, later in pairwise(linked))
-        if head.size < self._size or not continues or not linked or linked[-1].hash != head.hash:
-            # The log was replaced, for example by a backup.
-            self._entries, self._size = self._tournament.log.entries(), head.size
-            return
-        self._entries = [*self._entries, *entries]
-        self._size = head.size
 
 
 # Server-sent events, which tell open pages that something has changed.

@@ -95,13 +95,10 @@ class UploadedFile:
         Name that the client gave it. Never use it as a path.
     content : UploadedContent
         Its content, in memory or in a file with a name of the server's own.
-    size : int
-        Its size in bytes.
     """
 
     claimed_name: str
     content: UploadedContent
-    size: int
 
 
 @dataclass(frozen=True)
@@ -185,56 +182,77 @@ async def _multipart(request: Request, boundary: bytes, folder: Path, limits: Up
         refuse_if(not collector.ended, 400, "the upload is incomplete; try again")
         if collector.written:
             await to_thread.run_sync(collector.flush)
-        return PostedForm(collector.fields, collector.uploaded(), collector.hash.hexdigest())
+        return PostedForm(collector.fields(), collector.files(), collector.hash.hexdigest())
     except MultipartParseError:
         raise RefusalError(400, "the form is malformed; send it as multipart/form-data") from None
+
+
+@dataclass
+class _Part:
+    """A part of a form: a field, or a file by the name that the client gave, with what of it is in memory."""
+
+    name: str
+    claimed: str | None
+    content: bytearray = field(default_factory=bytearray)
+    size: int = 0
 
 
 class _Collector:
     """Callbacks of the parser, which collect fields in memory, and files in memory or in a folder of their own."""
 
     def __init__(self, folder: Path, limits: UploadLimits) -> None:
-        self.fields: dict[str, str] = {}
         self.ended = self.written = False
         self.hash = hashlib.sha256()
+        self.waiting = 0
+        """Number of bytes of files that wait to be written."""
         self._folder, self._limits = folder, limits
         self._headers: dict[bytes, bytes] = {}
         self._header, self._value = b"", b""
-        self._name = ""
-        self._file_name: str | None = None
-        self._content = bytearray()
-        self._field_bytes = self._file_bytes = self._size = 0
-        self._field_count = self._file_count = 0
-        self._files: list[tuple[str, int]] = []
-        self.waiting = 0
-        """Number of bytes of files that wait to be written."""
-        self._pending: list[tuple[int, bytearray]] = []
+        self._parts: list[_Part] = []
+        self._field_bytes = self._file_bytes = 0
 
     def callbacks(self) -> dict[str, object]:
         """The callbacks by name."""
-        names = ("part_begin", "part_data", "part_end", "header_field", "header_value", "header_end")
-        return {f"on_{name}": getattr(self, name) for name in (*names, "headers_finished", "end")}
+        names = ("part_data", "header_field", "header_value", "header_end", "headers_finished", "end")
+        return {f"on_{name}": getattr(self, name) for name in names}
 
     def flush(self) -> None:
         """Write what waits; runs in a thread while the parser rests."""
-        pending, self._pending, self.waiting, self.written = self._pending, [], 0, True
+        self.waiting, self.written = 0, True
         self._folder.mkdir(mode=0o700, exist_ok=True)
-        for number, data in pending:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-            with os.fdopen(os.open(self._folder / str(number), flags, PRIVATE), "wb") as file:
-                file.write(data)
+        for number, part in enumerate(self._of_files):
+            if part.content:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+                with os.fdopen(os.open(self._folder / str(number), flags, PRIVATE), "wb") as file:
+                    file.write(part.content)
+                part.content = bytearray()
 
-    def uploaded(self) -> list[UploadedFile]:
+    def fields(self) -> dict[str, str]:
+        """Content of each field."""
+        fields = {}
+        for part in (one for one in self._parts if one.claimed is None):
+            try:
+                fields[part.name] = part.content.decode()
+            except UnicodeDecodeError:
+                raise RefusalError(400, f"field {part.name[:40]!r} is no UTF-8 text") from None
+        return fields
+
+    def files(self) -> list[UploadedFile]:
         """The files, in order; they are in memory unless any was written."""
-        contents = {number: bytes(data) for number, data in self._pending}
+        stored = (
+            self._folder / str(number) if self.written and part.size else bytes(part.content)
+            for number, part in enumerate(self._of_files)
+        )
+        # A form whose file was not chosen sends one file without a name and content.
         return [
-            UploadedFile(name, UploadedContent(self._folder / str(number) if self.written else contents[number]), size)
-            for number, (name, size) in enumerate(self._files)
+            UploadedFile(part.claimed or "", UploadedContent(content))
+            for part, content in zip(self._of_files, stored, strict=True)
+            if part.claimed or part.size
         ]
 
-    def part_begin(self) -> None:
-        self._headers, self._header, self._value = {}, b"", b""
-        self._content, self._size = bytearray(), 0
+    @property
+    def _of_files(self) -> list[_Part]:
+        return [part for part in self._parts if part.claimed is not None]
 
     def header_field(self, data: bytes, start: int, end: int) -> None:
         self._header += data[start:end]
@@ -247,66 +265,43 @@ class _Collector:
         self._header = self._value = b""
 
     def headers_finished(self) -> None:
-        disposition, options = parse_options_header(self._headers.get(b"content-disposition", b""))
+        headers, self._headers = self._headers, {}
+        disposition, options = parse_options_header(headers.get(b"content-disposition", b""))
         refuse_if(
             disposition != b"form-data" or b"name" not in options,
             400,
             "the form is malformed: one of its parts has no name",
         )
         refuse_if(
-            self._headers.get(b"content-transfer-encoding", b"binary").lower() not in (b"binary", b"7bit", b"8bit"),
+            headers.get(b"content-transfer-encoding", b"binary").lower() not in (b"binary", b"7bit", b"8bit"),
             415,
             "a part of the form is encoded; send it as it is",
         )
-        self._name = options[b"name"].decode("utf-8", "replace")
         self.hash.update(repr(sorted(options.items())).encode())
-        claimed = options.get(b"filename")
-        self._file_name = None if claimed is None else claimed.decode("utf-8", "replace")
-        if self._file_name is None:
-            self._field_count += 1
-            refuse_if(self._field_count > FIELDS, 413, f"the form has more than {FIELDS} fields")
-            return
-        # A form whose file was not chosen sends one file without a name and content. Such files count, too.
-        self._file_count += 1
-        refuse_if(
-            self._file_count > max(self._limits.files, 1),
-            413,
-            f"at most {self._limits.files} files may be sent at once",
-        )
+        names = {option: text.decode("utf-8", "replace") for option, text in options.items()}
+        self._parts.append(_Part(names[b"name"], names.get(b"filename")))
+        files = len(self._of_files)
+        refuse_if(len(self._parts) - files > FIELDS, 413, f"the form has more than {FIELDS} fields")
+        # One that was not chosen counts, too.
+        most = self._limits.files
+        refuse_if(files > max(most, 1), 413, f"at most {most} files may be sent at once")
 
     def part_data(self, data: bytes, start: int, end: int) -> None:
-        size = end - start
+        part, size = self._parts[-1], end - start
         self.hash.update(data[start:end])
-        if self._file_name is None:
+        # Clients may send single bytes, so pieces are joined at once.
+        part.content += data[start:end]
+        part.size += size
+        if part.claimed is None:
             self._field_bytes += size
             refuse_if(self._field_bytes > FIELD, 413, f"the fields of the form are larger than {FIELD >> 10} KB")
-            self._content += data[start:end]
             return
-        self._size += size
         self._file_bytes += size
-        _refuse_large(self._size > self._limits.file or self._file_bytes > self._limits.total, self._limits)
-        self._wait(data[start:end])
-
-    def part_end(self) -> None:
-        if self._file_name is None:
-            try:
-                self.fields[self._name] = self._content.decode()
-            except UnicodeDecodeError:
-                raise RefusalError(400, f"field {self._name[:40]!r} is no UTF-8 text") from None
-        elif self._file_name or self._size:
-            self._wait(b"")
-            self._files.append((self._file_name, self._size))
+        self.waiting += size
+        _refuse_large(part.size > self._limits.file or self._file_bytes > self._limits.total, self._limits)
 
     def end(self) -> None:
         self.ended = True
-
-    def _wait(self, data: bytes) -> None:
-        """Let a piece of the current file wait. Clients may send single bytes, so pieces are joined at once."""
-        number = len(self._files)
-        if not self._pending or self._pending[-1][0] != number:
-            self._pending.append((number, bytearray()))
-        self._pending[-1][1].extend(data)
-        self.waiting += len(data)
 
 
 def _refuse_large(condition: bool, limits: UploadLimits) -> None:

@@ -18,6 +18,7 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 
+from scenarios.tournament.host.scoring_queue import ScoringQueue
 from scenarios.tournament.rules.arrivals import last_number
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.site.account_store import Role, User, form_token
@@ -26,7 +27,7 @@ from scenarios.tournament.site.journal import Journal, LiveUpdates, SiteState
 from scenarios.tournament.site.posted_form import PostedForm, clear_uploads
 from scenarios.tournament.site.refusal_error import noticing_damage
 from scenarios.tournament.site.timed_protocol import ARRIVED
-from scenarios.tournament.site.workers import BackgroundScoring, Workers
+from scenarios.tournament.site.workers import Workers
 
 # Actions that run once, however often their form is sent.
 
@@ -232,7 +233,7 @@ class Site:
         Whether visitors come by TLS, here or at a proxy.
     passwords : Passwords, optional
         Hashes passwords.
-    scoring : BackgroundScoring, optional
+    scoring : ScoringQueue, optional
         Scores in the background; by default nothing does.
     clock : callable, optional
         Returns the current time with a time zone; deadlines hold by it.
@@ -254,7 +255,7 @@ class Site:
         processes: int = 2,
         secure: bool = False,
         passwords: Passwords | None = None,
-        scoring: BackgroundScoring | None = None,
+        scoring: ScoringQueue | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         seconds: Callable[[], float] = time.monotonic,
         advances: bool = False,
@@ -263,7 +264,7 @@ class Site:
         self.folder = tournament.folder
         self.settings = tournament.settings
         self.teams = frozenset(tournament.settings.teams)
-        self.scoring = scoring or BackgroundScoring()
+        self.scoring, self.scores = scoring or ScoringQueue(self.folder), scoring is not None
         self.secure, self.clock, self.advances = secure, clock, advances
         self.rates = Rates(seconds)
         self.accounts = Accounts(tournament.host, tournament.settings.teams, passwords, self.rates)

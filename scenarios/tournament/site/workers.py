@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
@@ -18,69 +17,7 @@ from scenarios.running.workers.isolation import (
     unprepared,
     yield_processor,
 )
-from scenarios.tournament.host.boards import failed_of
-from scenarios.tournament.host.scoring_queue import ScoringProgress, ScoringQueue
 from scenarios.tournament.site.refusal_error import RefusalError, refuse_if
-
-# Scoring in the background of the site.
-
-
-class BackgroundScoring:
-    """Scoring that runs by itself after each upload, or does not run at all.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        The tournament's folder; without it nothing is scored by the site, and the host uses the command.
-    jobs : int, optional
-        Number of worker processes; see `ScoringQueue`.
-    share : float
-        Share of the rows that counts in public until the tournament closes.
-    """
-
-    def __init__(self, folder: Path | None = None, *, jobs: int | None = None, share: float = 0.5) -> None:
-        self._queue = None if folder is None else ScoringQueue(folder, jobs=jobs, share=share)
-
-    def start(self) -> None:
-        """Start; what waits since the last stop is scored first."""
-        if self._queue:
-            self._queue.start()
-
-    def wake(self, *, retry: bool = False) -> None:
-        """Look at the log now; score again what failed before if `retry`."""
-        if self._queue:
-            self._queue.wake(retry=retry)
-
-    def stop(self) -> None:
-        """Stop; what is being scored is scored after the next start."""
-        if self._queue:
-            self._queue.stop()
-
-    def progress(self) -> dict[str, Any]:
-        """State of the scoring for the host, as JSON."""
-        state = self._queue.progress() if self._queue else ScoringProgress()
-        failed = [
-            {"table": one.defense, "attack": one.attack, "status": one.status, "reason": one.reason.partition("\n")[0]}
-            for one in state.failed
-        ]
-        return {
-            "runs": self._queue is not None,
-            "waiting": state.waiting,
-            "running": list(state.running),
-            "failed": failed,
-            "error": state.error,
-            "updated": state.updated,
-        }
-
-    def failed(self, team: str, titles: Mapping[str, str]) -> list[dict[str, str]]:
-        """Scorings of a team's files that failed. Reasons may quote the host's files and are left out."""
-        own = {
-            (what, one["status"])
-            for one in self.progress()["failed"]
-            if (what := failed_of(team, one["table"], one["attack"] or "", titles))
-        }
-        return [{"what": what, "status": status} for what, status in sorted(own)]
-
 
 Arguments = ParamSpec("Arguments")
 Outcome = TypeVar("Outcome")

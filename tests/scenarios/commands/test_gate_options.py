@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -10,6 +9,7 @@ from bank_tools import few_customers
 from comparison_tools import played
 from run_tools import ROOT, invoke
 
+import leaderboard as lb
 from leaderboard.results.goals import goal_named
 from scenarios.commands.common import check_goals
 from scenarios.running.runner import Played
@@ -82,8 +82,7 @@ def test_a_gate_says_what_few_plays_do_not_show(monkeypatch, plays, missed):
     for bound, code in (({None: 0.9}, 0), ({None: 0.1}, 1), ({}, 0)):
         said = []
         monkeypatch.setattr("scenarios.commands.common.echo", lambda text, err, said=said: said.append(text))
-        options = SimpleNamespace(min_utility=None, max_success=None, max_advantage=bound, junit=None, annotate=False)
-        assert _exit_code(played_here, options) == code
+        assert _exit_code(played_here, lb.GateBounds(max_advantage=bound), list) == code
         warned = [line for line in said if "warning" in line]
         assert len(warned) == (missed is not None and bool(bound))
         assert all(f"with probability {missed}: give more --plays" in line for line in warned)

@@ -35,6 +35,22 @@ def texts(cup):
     return [one.text for one in notices(cup.tournament, cup.tournament.log.entries())]
 
 
+def damage(path, *, missing=False):
+    path.chmod(0o600)
+    path.write_text("damaged")
+    if missing:
+        path.unlink()
+
+
+def forget_hashes(tournament):
+    """Make the log that of an earlier version, which logged no hashes."""
+    (opening,) = tournament.log.entries()
+    tournament.log.path.unlink()
+    with tournament.log.locked():
+        details = {name: value for name, value in opening.details.items() if name != "files"}
+        Log(tournament.log.path).append("opened", details, START)
+
+
 class TestDeadlines:
     def test_a_phase_that_is_extended_takes_files_until_its_new_end(self, cup):
         later = START + DAY + 2 * HOUR
@@ -142,17 +158,35 @@ class TestDeadlines:
         assert rules == (other.tournament.team_folder("nara") / "RULES.md").read_text()
         assert "snow" in (cup.tournament.public / "NOTICES.md").read_text()
 
-    def test_a_damaged_file_of_another_team_keeps_no_rules_from_anybody(self, cup):
+    @pytest.mark.parametrize("damaged", ["first", "others"])
+    def test_a_damaged_file_of_one_team_keeps_no_rules_from_anybody(self, cup, damaged):
         """The rules describe the columns, which the originals of any team have alike."""
         first, *others = cup.tournament.settings.teams
-        for team in others:
-            path = cup.tournament.original_path(team)
-            path.chmod(0o600)
-            path.write_text("damaged")
+        for team in [first] if damaged == "first" else others:
+            damage(cup.tournament.original_path(team))
         extend(cup.tournament, Phase.ATTACK, "2030-02-03T04:05:06+00:00", "snow", START)
         assert write_notices(cup.tournament) == []
         for team in (first, *others):
             assert "2030-02-03 04:05:06" in (cup.tournament.team_folder(team) / "RULES.md").read_text()
+
+    @pytest.mark.parametrize("name", ["originals", "roles.toml", "others.csv"])
+    @pytest.mark.parametrize("recorded", [True, False])
+    def test_what_everybody_reads_is_written_whatever_is_wrong_with_the_files(self, cup, name, recorded):
+        """A decision is in the log in any case, and the host hears which file keeps the rules as they were."""
+        tournament, before = cup.tournament, (cup.tournament.team_folder("nara") / "RULES.md").read_text()
+        if not recorded:
+            forget_hashes(tournament)
+        for path in sorted((tournament.host / name).iterdir()) if name == "originals" else [tournament.host / name]:
+            damage(path, missing=not recorded)
+        extend(tournament, Phase.ATTACK, "2030-02-03T04:05:06+00:00", "snow", START)
+        said = write_notices(Tournament(tournament.folder))
+        assert "snow" in (tournament.public / "NOTICES.md").read_text()
+        if name == "others.csv" and not recorded:
+            # An earlier version may have opened a tournament without other people.
+            assert said == []
+            return
+        assert [name in one and "RULES.md has no new deadlines" in one for one in said] == [True]
+        assert (tournament.team_folder("nara") / "RULES.md").read_text() == before
 
     def test_notices_are_written_while_no_submission_cleans_up(self, cup, monkeypatch):
         """A submission that holds the lock removes unfinished files, which are those of commands that were killed."""

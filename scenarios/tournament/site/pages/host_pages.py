@@ -68,13 +68,25 @@ async def host_page(visit: Visit) -> Response:
     accounts = await to_thread.run_sync(site.accounts.invitations.states, site.clock())
     board = await to_thread.run_sync(read_board, site.folder / "host", state.titles)
     looking = partial(state.tournament.changed_since_opening, movers="forms on this page move deadlines")
-    failures = await site.work(incidents, site.clock())
+    failures, progress = await site.work(incidents, site.clock()), site.scoring.progress()
     content = {
         "phase": str(state.phase),
         "until": state.until.isoformat() if state.until else None,
         "teams": [_progress(state, team, accounts) for team in site.settings.teams],
         "failures": failures,
-        "scoring": site.scoring.progress(),
+        "scoring": {
+            "runs": site.scores,
+            **vars(progress),
+            "failed": [
+                {
+                    "table": one.defense,
+                    "attack": one.attack,
+                    "status": one.status,
+                    "reason": one.reason.partition("\n")[0],
+                }
+                for one in progress.failed
+            ],
+        },
         "standings": board.standings,
         "changed_setting": await to_thread.run_sync(looking),
     }

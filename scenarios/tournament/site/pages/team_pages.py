@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from metrics.columns import one_line
 from metrics.columns.printable import printable
+from scenarios.tournament.host.boards import failed_of
 from scenarios.tournament.host.presenting import (
     LARGEST_PICTURE,
     LONGEST_TEXT,
@@ -215,6 +216,12 @@ async def team_page(visit: Visit) -> Response:
         for other in visit.site.settings.teams
         if attacking and other != team and other in state.published.tables
     ]
+    # Reasons may quote the host's files and are left out.
+    failed = {
+        (what, one.status)
+        for one in visit.site.scoring.progress().failed
+        if (what := failed_of(team, one.defense, one.attack or "", state.titles))
+    }
     content = {
         "team": team,
         "phase": str(state.phase),
@@ -232,7 +239,7 @@ async def team_page(visit: Visit) -> Response:
         state=state,
         shown=_SHOWN,
         outcome=visit.outcome(),
-        failed=visit.site.scoring.failed(team, state.titles),
+        failed=[{"what": what, "status": status} for what, status in sorted(failed)],
         has_report=await to_thread.run_sync(_report_path(visit).is_file),
         own=not visit.is_host,
         attacking=attacking,

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from scenarios.commands.cli import cli
 from scenarios.tables.parts import raw_columns
 from scenarios.tables.parts.records import large_records
-from scenarios.tables.parts.validation import describe_large_table
+from scenarios.tables.parts.validation import describe_file
 from scenarios.tables.review.description import describe_table
 
 MEMORY = 1 << 30
@@ -26,6 +26,7 @@ def people(rows=400):
             "mail": [f"person{row}@example.org" for row in range(rows)],
             "nothing": None,
             "member": rng.choice([0, 1], rows),
+            "pay": np.where(rng.random(rows) < 0.3, rng.choice(["rare", "void"], rows), np.arange(rows) % 90 + 10),
         }
     )
 
@@ -39,7 +40,7 @@ def test_a_small_table_is_described_as_in_memory(tmp_path, suffix, declared):
     if declared is not None:
         roles = tmp_path / "roles.toml"
         roles.write_text(declared)
-    assert describe_large_table(path, roles, tmp_path, memory=MEMORY) == describe_table(path, roles, tmp_path)
+    assert describe_file(path, roles, tmp_path, memory=MEMORY) == describe_table(path, roles, tmp_path)
 
 
 @pytest.mark.thorough
@@ -49,7 +50,7 @@ def test_roles_rest_on_a_sample_but_bounds_and_missing_values_on_all_rows(tmp_pa
     frame.loc[7, "age"] = 119
     path = tmp_path / "people.parquet"
     frame.to_parquet(path)
-    text = describe_large_table(path, None, tmp_path, memory=MEMORY).text
+    text = describe_file(path, None, tmp_path, memory=MEMORY).text
     assert "Roles rest on a sample of 60 records" in text
     assert "sample of 60 of 400 records" in text
     assert "integers 20 to 119" in text

@@ -251,6 +251,15 @@ def test_people_are_counted_in_memory_and_in_parts(tmp_path, role, limit, monkey
         assert "marketer .429 share of people" in words
 
 
+def test_a_number_that_is_an_identifier_is_refused_as_in_memory(tmp_path):
+    path, roles = tmp_path / "people.parquet", tmp_path / "roles.toml"
+    pd.DataFrame({"id": [1, 2, None], "age": [30, 30, 40]}).to_parquet(path)
+    roles.write_text('identifiers = ["id"]\nquasi_identifiers = ["age"]')
+    for memory in (None, 1 << 30):
+        with pytest.raises(ValueError, match="column 'id' is an identifier and was released"):
+            risk_of_file(path, roles, memory=memory)
+
+
 def test_a_population_that_lacks_people_is_refused_alike(tmp_path):
     roles = 'quasi_identifiers = ["age"]\n'
     population = written(pd.DataFrame({"age": list("4433")}), tmp_path, "csv", "everybody")

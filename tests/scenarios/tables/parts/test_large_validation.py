@@ -7,9 +7,10 @@ from click.testing import CliRunner
 
 from scenarios.commands.cli import cli
 from scenarios.tables.dataset import load_table
-from scenarios.tables.parts import raw_columns
+from scenarios.tables.parts import raw_columns, validation
 from scenarios.tables.parts.records import large_records
 from scenarios.tables.parts.validation import ReviewedInParts
+from scenarios.tables.review.reviewed_table import ReviewedTable
 from scenarios.tables.review.summary import summary
 
 
@@ -51,11 +52,32 @@ def test_says_the_same_as_in_memory(tmp_path, suffix, declared):
     assert one.read_text() == other.read_text()
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_words_for_missing_values_count_in_columns_that_no_release_holds(tmp_path, suffix):
+    path, roles = tmp_path / f"people.{suffix}", tmp_path / "roles.toml"
+    words = ["gone", " gone", None, *"aabb"]
+    frame = pd.DataFrame({"id": words, "home": words[::-1], "rest": words, "age": np.arange(20, 27)})
+    frame.to_csv(path, index=False) if suffix == "csv" else frame.to_parquet(path)
+    roles.write_text('identifiers = ["id", "home"]\nperson = "id"\ngroup = "home"\nquasi_identifiers = ["age"]')
+    reading = {"na": ["gone"]}
+    inside = ReviewedTable(load_table(path, roles, reading=reading))
+    with large_records(path, roles, reading=reading) as records:
+        in_parts = ReviewedInParts(records)
+        names = ["id", "home", "rest"]
+        assert [in_parts.counts(name) for name in names] == [inside.counts(name) for name in names] == [(3, 2)] * 3
+        assert (in_parts.people, in_parts.groups) == (inside.people, inside.groups)
+        assert in_parts.people[1:] == (7, 5, 2)
+        assert in_parts.repeated("id") == inside.repeated("id")
+        for number, other in zip(in_parts.numbers_in("id"), inside.numbers_in("id"), strict=True):
+            assert (in_parts.numbers_in("id") == number).sum() == (inside.numbers_in("id") == other).sum()
+
+
 def test_columns_that_are_not_read_are_estimated(tmp_path, monkeypatch):
     path, roles = tmp_path / "people.parquet", tmp_path / "roles.toml"
     people().to_parquet(path)
     roles.write_text('identifiers = ["mail"]\nquasi_identifiers = ["age", "weight"]')
-    monkeypatch.setattr(raw_columns, "LIMIT", 100)
+    for module in (raw_columns, validation):
+        monkeypatch.setattr(module, "LIMIT", 100)
     expected = {row.column: row for row in summary(load_table(path, roles))}
     with large_records(path, roles) as records:
         found = {row.column: row for row in summary(records.dataset, ReviewedInParts(records))}

@@ -132,10 +132,31 @@ DATE = '[columns.x]\ntype = "date"\n'
         (CATEGORY, ["{a|b|c}", "{c|a|b}", r"d\|e", "d|e", "{d}"], 3),
         (CATEGORY + 'categories = ["low", "high"]\n', ["{high|low}", "{low|high}", "low", "{low}"], 2),
         (DATE, ["[2020-01-01,2020-01-31]", "[2020-01-01, 2020-01-31]", "[2020-01-01,2020-02-01)"], 1),
+        (None, ["[2020-01-01,2020-01-31]", "[2020-01-01, 2020-01-31]", "[a,b)", "[a , b)"], 2),
+        (INTEGER, ["*", " *", "* ", "*"], 1),
     ],
 )
 def test_classes_count_each_meaning_once(tmp_path, columns, cells, classes):
     assert both_risks(tmp_path, cells * 3, columns).classes == classes
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells", "said"),
+    [
+        (INTEGER, ["25", "X", "[20,29]", "n.s.", "*", None], "x: 2 released cells of 6 hold no number"),
+        (DATE, ["2020-01-05", "5 Jan", "[2020-01-01,2020-01-31]"], "x: 1 released cell of 3 holds no number"),
+        (CATEGORY + 'categories = ["a", "b"]\n', ["a", "{b|a}", "a ", "hidden"], "x: 2 released cells of 4 name a"),
+        (CATEGORY, ["a", "b", "hidden"], None),
+        (None, ["a", "b", "hidden"], None),
+    ],
+)
+def test_cells_outside_a_declared_column_are_said_to_count_as_values(tmp_path, columns, cells, said):
+    both_risks(tmp_path, cells, columns)
+    roles = None if columns is None else tmp_path / "roles.toml"
+    notes = read_released(tmp_path / "released.csv", roles).notes
+    assert notes == risk_of_file(tmp_path / "released.csv", roles, memory=1 << 30)[1][: len(notes)]
+    unread = [str(note) for note in notes if note.kind == "unread cells"]
+    assert [text[: len(said or "")] for text in unread] == ([] if said is None else [said])
 
 
 @pytest.mark.thorough

@@ -8,6 +8,7 @@ import pytest
 from run_tools import invoke
 
 from defenses import Microdata
+from leaderboard.pages.number_text import measure
 from metrics import equivalence_classes
 from scenarios.tables.review.households import risk_of_rows, values_of_groups
 from scenarios.tables.review.reviewed_table import ReviewedTable
@@ -68,6 +69,20 @@ def test_risk_of_a_release_with_its_households_is_that_of_the_households(folder)
         assert shown == {f"group, highest      {highest}"[:20].strip(): highest, "group, mean": mean}, done.output
 
 
+def test_risk_of_a_release_without_its_households_says_that_theirs_is_not_measured(folder):
+    pd.read_csv(folder / "people.csv").drop(columns="HouseholdID").to_csv(folder / "coarse.csv", index=False)
+    roles = (folder / "roles.toml").read_text() + 'identifiers = ["HouseholdID"]\n'
+    (folder / "named.toml").write_text(roles)
+    for given in ([], ["--memory", "600MB"]):
+        done = invoke("risk", folder / "coarse.csv", "--roles", folder / "named.toml", *given)
+        assert "risks are those of single members: the release does not name its groups (HouseholdID)" in done.stderr
+        # The column is no person, of whom rows would have to be counted.
+        assert "if people have several" not in done.output
+    (folder / "ungrouped.toml").write_text(roles.replace('group = "HouseholdID"\n', ""))
+    done = invoke("risk", folder / "coarse.csv", "--roles", folder / "ungrouped.toml")
+    assert "'HouseholdID' repeats in the original table" in done.stderr
+
+
 def test_a_split_keeps_households_together(folder):
     files = ["-o", folder / "a.csv", "--control", folder / "b.csv", "--roles", folder / "roles.toml", "--seed", "1"]
     assert invoke("split", folder / "people.csv", *files).exit_code == 0
@@ -113,7 +128,39 @@ def test_rows_without_a_group_are_alone():
     assert ReviewedTable(SimpleNamespace(records=records)).groups.words == "4 rows of 3 groups, up to 2 rows a group"
     alone = Microdata(pd.DataFrame({"home": ["a", "b"]}), ("home",), group="home")
     assert ReviewedTable(SimpleNamespace(records=alone)).groups is None
-    assert risk_of_rows(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 2])) == pytest.approx((0.75, (0.75 + 0.5 + 0.5) / 3))
+    classes, homes = np.array([0, 0, 1, 1]), np.array([0, 0, 1, 2])
+    assert risk_of_rows(classes, homes, np.arange(4)) == pytest.approx((0.75, (0.75 + 0.5 + 0.5) / 3))
+
+
+@pytest.mark.parametrize("method", [["Mondrian", "--memory", "600MB"], ["Mondrian"], ["CellSuppression"]])
+def test_the_risk_of_a_household_counts_people_who_have_several_rows_once(tmp_path, method):
+    """Wholly suppressed rows are in no class."""
+    rng = np.random.default_rng(4)
+    who = np.repeat(np.arange(40), rng.integers(1, 5, size=40))
+    ages = [*rng.integers(20, 24, size=who.size - 2), 80, 90]
+    table = pd.DataFrame({"who": who, "home": who // 3, "age": ages, "ill": rng.choice(["x", "y"], who.size)})
+    table.astype(str).radd("n").assign(age=ages).to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "r.toml").write_text(
+        'person = "who"\ngroup = "home"\nidentifiers = ["who", "home"]\nquasi_identifiers = ["age"]\n'
+        'sensitive = ["ill"]\n[columns.age]\ntype = "number"\ninteger = true\nlow = 0\nhigh = 99\n'
+    )
+    files = ["--roles", tmp_path / "r.toml", "-o", tmp_path / "out.csv", "--truth", tmp_path / "who.csv", "--seed", "1"]
+    name, *given = method
+    done = invoke("defend", name, "-p", "k=2", tmp_path / "t.csv", *files, *given)
+    assert done.exit_code == 0, done.output
+    rows = table.iloc[pd.read_csv(tmp_path / "who.csv")["record"]].assign(
+        age=pd.read_csv(tmp_path / "out.csv", dtype=str)["age"].to_numpy()
+    )
+    rows = rows[rows["age"] != "*"]
+    people = rows.groupby("age")["who"].nunique()
+    risks = [
+        1 - np.prod([1 - 1 / people[own["age"]].min() for _, own in home.groupby("who")])
+        for _, home in rows.groupby("home")
+    ]
+    highest, mean = measure(max(risks)), measure(np.mean(risks))
+    assert f"recognized with probability {highest} at most, {mean} on average" in done.stderr
+    assert ("the smallest class holds 1 person" in done.stderr) == (people.min() == 1)
+    assert ("*" in (tmp_path / "out.csv").read_text()) == (name == "CellSuppression")
 
 
 def test_a_column_is_no_person_and_group_at_once(folder):

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from site_tools import JSON, PASSWORD, START, served
 
+from scenarios.tournament.host.scoring_queue import ScoringQueue
 from scenarios.tournament.site.pages.answers import moments
-from scenarios.tournament.site.workers import BackgroundScoring
 
 DAY = timedelta(days=1)
 
@@ -169,12 +169,12 @@ def test_the_host_exports_everything_but_the_seed(cup_site):
 def test_scores_appear_by_themselves(attack_phase, tmp_path):
     """The site scores in worker processes after an upload; board, report and host page follow."""
     folder = tmp_path / "cup"
-    with served(attack_phase, folder, scoring=BackgroundScoring(folder, jobs=1)) as site:
+    with served(attack_phase, folder, scoring=ScoringQueue(folder, jobs=1)) as site:
         site.clock.now = START + DAY + timedelta(hours=1)
         nara, host = site.member("nara"), site.member("host")
         answer = nara.upload("nara", b"released_row,candidate_row\n0,1\n", names=["nara_attack_kyoto.csv"])
         assert answer.status_code == 200
-        assert site.site.scoring._queue.wait(120)
+        assert site.site.scoring.wait(120)
         shown = site.visitor().get("/", headers=JSON).json()["standings"]
         assert {one["team"] for one in shown if one["attacked"] == "1"} == {"nara"}
         assert nara.get("/team/nara/report").status_code == 200

@@ -39,8 +39,11 @@ def picture(kind="PNG", size=(8, 6), **given):
 def bomb(width, height):
     """A PNG of a few bytes whose header claims many pixels."""
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    chunk = b"IHDR" + header
-    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(b"")), (b"IEND", b""))
+    parts = (
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
 @pytest.fixture
@@ -160,7 +163,7 @@ def test_the_work_on_nested_texts_is_linear(unit):
         (picture()[:50], "damaged"),
         (bomb(50_000, 50_000), "pixels"),
         (bomb(4096, 4096), "pixels"),
-        (bomb(0, 5), "pixels"),
+        (bomb(0, 5), "damaged"),
         (picture("JPEG", (4200, 10)), "pixels"),
         (picture() + b"\0" * LARGEST_PICTURE, "bytes"),
     ],
@@ -195,8 +198,6 @@ def test_without_pillow_no_picture_is_stored_since_metadata_would_stay(monkeypat
     with pytest.raises(ValueError, match=r"lacks Pillow.*its host installs it by pip.*without a picture$") as refusal:
         checked_picture(data)
     assert "ask the host" not in str(refusal.value)
-    with pytest.raises(ValueError, match="pixels"):
-        checked_picture(bomb(50_000, 50_000))
 
 
 @pytest.mark.thorough_beyond(2)
