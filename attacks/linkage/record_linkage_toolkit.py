@@ -17,6 +17,8 @@ from metrics.columns import Domain, NumericDomain
 PAIRS_FOR_ROW = 5
 # Similarity from which two values agree, and answers that are kept for each row.
 AGREE, DEPTH = 0.85, 10
+# Bound of the match weight of a column, which is infinite where all matches or all other pairs agree.
+LARGEST = 50.0
 
 
 class RecordLinkageToolkit(Attack):
@@ -24,15 +26,15 @@ class RecordLinkageToolkit(Attack):
 
     It is the baseline of a practitioner. Texts are compared by Jaro-Winkler, and numbers by a Gaussian whose scale is
     half of the candidates' standard deviation. Values agree from a similarity of .85. The ECM classifier learns from
-    the pairs. Linked pairs are answered one to one, as the package does it. Other pairs follow by match probability.
-    These probabilities are not calibrated, so that answers state no confidence.
+    the pairs. Linked pairs are answered one to one, those of largest match weight first. Other pairs follow by match
+    weight. Weights are no probabilities, so that answers state no confidence.
 
     Pairs are compared that agree in a column, beginning with the column of fewest such pairs, until each row has five
-    pairs on average. With all pairs, the classifier takes another pattern for matches more often: on a copy of 100
-    bank customers among 200 it then found 8 %, not 34 %.
+    pairs on average. With all pairs, the classifier takes another pattern for matches more often.
 
     The package knows no generalized cells: ``[20,29]`` is another text than ``25``. `FellegiSunter` finds more wherever
-    cells are generalized, and where numbers carry noise.
+    cells are generalized or replaced, and where numbers carry noise. With 70 % of all values retained on bank customers,
+    this attack found 8 %.
 
     References
     ----------
@@ -69,9 +71,13 @@ class RecordLinkageToolkit(Attack):
         # Values that all pairs of a class share have probability 0 or 1, and the package takes their logarithm.
         with np.errstate(divide="ignore", invalid="ignore"):
             links = classifier.fit_predict(features)
-            score = classifier.prob(features).fillna(0.0)
+            weights = classifier.log_weights
+        score = sum(features[name].map(weights[name]).clip(-LARGEST, LARGEST).fillna(0.0) for name in features)
         if len(links):
-            score += features.index.isin(recordlinkage.OneToOneLinking().compute(links))
+            # The package links pairs in their order.
+            links = score.loc[links].sort_values(ascending=False, kind="stable").index
+            linked = features.index.isin(recordlinkage.OneToOneLinking().compute(links))
+            score += linked * (2 * LARGEST * features.shape[1])
         best = score.groupby(level=0).rank(method="first", ascending=False) <= DEPTH
         row, candidate = (features.index.get_level_values(level)[best].to_numpy() for level in (0, 1))
         return RankedAnswers(len(released), len(order), row, order[candidate], score[best].to_numpy())
@@ -114,4 +120,5 @@ def _indexed(released: pd.DataFrame, candidates: pd.DataFrame) -> pd.MultiIndex:
             index.block(name)
             total += count
     applicable(total, "no released value equals a candidate's")
-    return index.index(released, candidates)
+    found: pd.MultiIndex = index.index(released, candidates)
+    return found

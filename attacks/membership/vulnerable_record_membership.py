@@ -82,11 +82,6 @@ class VulnerableRecordMembership(Attack):
             If release and candidates share no column, or a cell or a value lies outside the column's domain.
         """
         evidence = query_evidence(release, knowledge, self.rounds, self.queries, rng)
-        own = knowledge.auxiliary
-        applicable(
-            own.frame.columns.isin(knowledge.candidates.columns).all(),
-            "the candidates lack columns that the defense needs",
-        )
         columns = [str(name) for name in release.frame.columns if name in knowledge.candidates.columns]
         vulnerable = most_isolated(knowledge, columns, self.records)
         targets = knowledge.candidates.iloc[vulnerable]
@@ -124,11 +119,15 @@ def repeated(
         Who is in which table.
     """
     own, simulate = knowledge.auxiliary, knowledge.simulate
+    # Values that the attacker does not know are those of people of its own.
+    whole = own.frame.iloc[rng.integers(len(own), size=len(targets))].reset_index(drop=True)
+    known = [name for name in whole if name in targets]
+    whole[known] = targets[known].reset_index(drop=True).astype(whole[known].dtypes)
     halves = rng.permuted(np.tile(np.arange(count) < count // 2, (len(targets), 1)), axis=1).T
     tables, member = [], []
     for half in halves if simulate is not None else ():
         others = rng.permutation(len(own))[: max(0, len(release.frame) - int(half.sum()))]
-        people = pd.concat([own.frame.iloc[others], targets.loc[half, own.frame.columns]], ignore_index=True)
+        people = pd.concat([own.frame.iloc[others], whole[half]], ignore_index=True)
         try:
             table = simulate(replace(own, frame=people.astype(own.frame.dtypes)), rng)
         except ValueError:
