@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from attacks.base import Attack, Knowledge, RankedAnswers, applicable, common_columns
 from defenses.base import MicrodataRelease
-from metrics.columns import Domain, NumericDomain
+from metrics.columns import Domain, NumericDomain, unescape
 
 # Pairs for each released row from which no further column's blocks are added.
 PAIRS_FOR_ROW = 5
@@ -33,7 +33,7 @@ class RecordLinkageToolkit(Attack):
     pairs on average. With all pairs, the classifier takes another pattern for matches more often.
 
     The package knows no generalized cells: ``[20,29]`` is another text than ``25``. `FellegiSunter` finds more wherever
-    cells are generalized or replaced, and where numbers carry noise. With 70 % of all values retained on bank customers,
+    cells are generalized or replaced, and where numbers carry noise. With 70 % of all values of bank customers retained
     this attack found 8 %.
 
     References
@@ -84,12 +84,12 @@ class RecordLinkageToolkit(Attack):
 
 
 def _readable(frame: pd.DataFrame, domains: Mapping[str, Domain]) -> pd.DataFrame:
-    """Numbers as numbers, NaN for generalized cells, and all other values as texts."""
+    """Numbers as numbers, NaN for generalized cells, and all other values as texts without escapes."""
     return pd.DataFrame(
         {
             name: pd.to_numeric(frame[name], errors="coerce")
             if isinstance(domain, NumericDomain)
-            else frame[name].astype("string").astype(object)
+            else frame[name].map(lambda cell: unescape(str(cell)), na_action="ignore").astype(object)
             for name, domain in domains.items()
         }
     )

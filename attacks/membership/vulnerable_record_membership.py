@@ -11,7 +11,7 @@ from numpy.random import Generator
 from attacks.base import Attack, Decisions, Knowledge, applicable, shared_distance
 from attacks.membership.query_membership import query_evidence, with_and_without
 from attacks.membership.reference_tables import same_columns
-from defenses.base import MicrodataRelease
+from defenses.base import Microdata, MicrodataRelease, released_frame
 from metrics.columns import Booleans, Integers, check_integer
 
 # Neighbours whose mean distance says how isolated a record is.
@@ -27,7 +27,8 @@ def most_isolated(knowledge: Knowledge, columns: list[str], count: int) -> Integ
     publishing, section 4.
     """
     people = knowledge.candidates[columns]
-    itself = MicrodataRelease(people.reset_index(drop=True), np.full(len(people), -1))
+    rows = released_frame(Microdata(people.reset_index(drop=True), domains=knowledge.domains(columns)))
+    itself = MicrodataRelease(rows, np.full(len(people), -1))
     near = np.sort(shared_distance(itself, knowledge), axis=0)[1 : 1 + NEIGHBOURS]
     return np.argsort(-near.sum(axis=0), kind="stable")[:count]
 
