@@ -22,7 +22,6 @@ from .linkage.learned_linkage import LearnedLinkage as LearnedLinkage
 from .linkage.likelihood_assignment import LikelihoodAssignment as LikelihoodAssignment
 from .linkage.linkage_membership import LinkageMembership as LinkageMembership
 from .linkage.nearest_neighbour import NearestNeighbour as NearestNeighbour
-from .linkage.record_linkage_toolkit import RecordLinkageToolkit as RecordLinkageToolkit
 from .linkage.scoreboard_deanonymization import ScoreboardDeanonymization as ScoreboardDeanonymization
 from .linkage.sweeney_join import SweeneyJoin as SweeneyJoin
 

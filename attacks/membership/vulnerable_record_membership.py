@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base import Attack, Decisions, Knowledge, applicable, shared_distance
+from attacks.base import Attack, Decisions, Knowledge, NotApplicable, applicable, shared_distance
 from attacks.membership.query_membership import query_evidence, with_and_without
 from attacks.membership.reference_tables import same_columns
 from defenses.base import Microdata, MicrodataRelease, released_frame
@@ -120,13 +120,15 @@ def repeated(
         Who is in which table.
     """
     own, simulate = knowledge.auxiliary, knowledge.simulate
+    if simulate is None:
+        raise NotApplicable("the attacker does not know the mechanism")
     # Values that the attacker does not know are those of people of its own.
     whole = own.frame.iloc[rng.integers(len(own), size=len(targets))].reset_index(drop=True)
-    known = [name for name in whole if name in targets]
+    known = whole.columns.intersection(targets.columns)
     whole[known] = targets[known].reset_index(drop=True).astype(whole[known].dtypes)
     halves = rng.permuted(np.tile(np.arange(count) < count // 2, (len(targets), 1)), axis=1).T
     tables, member = [], []
-    for half in halves if simulate is not None else ():
+    for half in halves:
         others = rng.permutation(len(own))[: max(0, len(release.frame) - int(half.sum()))]
         people = pd.concat([own.frame.iloc[others], whole[half]], ignore_index=True)
         try:
