@@ -122,7 +122,7 @@ def test_a_tournament_from_invitation_to_standings(cup_site, browser, monkeypatc
         host.page.locator("#extend-reason").fill("snow")
         host.press("Extend")
         assert cup_site.log()[-1].details["until"] == "2030-01-03T12:30:00+00:00"
-        assert "attack ends at 3 Jan 2030, 21:30 GMT+9" in host.page.locator("#outcome").inner_text()
+        assert "attack ends at Thu, 3 Jan 2030, 21:30 GMT+9" in host.page.locator("#outcome").inner_text()
         assert "2 Jan 2030, 21:00 GMT+9" in host.page.locator(".phase").inner_text()
         host.open("/host#decisions")
         host.page.locator("#invite-team").select_option("kyoto")
