@@ -168,8 +168,9 @@ def large_released(
         # Measures of a release beside its original are about the cells as they are written.
         spelled = sensitive if domains else (*quasi_identifiers, *sensitive)
         known = spelling_domains(cells, declared, spelled) | dict(spelling or {})
-        listed = {name: cells[name] for name in spelled if name in raw and not raw[name].sampled and not domains}
-        unread = unread_notes(listed, declared.columns)
+        # Beside the original table, `readable_columns` has told which cells are unknown.
+        alone = () if domains else [name for name in spelled if name in raw and not raw[name].sampled]
+        unread = unread_notes({name: cells[name] for name in alone}, declared.columns)
         cells = with_one_spelling(cells, {name: known[name] for name in spelled if name in cells})
         quasi_identifiers = tuple(name for name in quasi_identifiers if name in cells or declared.quasi_identifiers)
         columns = {
