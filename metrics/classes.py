@@ -18,12 +18,8 @@ from metrics.columns import SUPPRESSED, Booleans, Integers, refuse, require, req
 class SizeCounts:
     """Number of equivalence classes of each size.
 
-    Parameters
-    ----------
-    sizes : ndarray of int, shape (distinct sizes,)
-        Sizes that occur, ascending, at least one.
-    counts : ndarray of int, shape (distinct sizes,)
-        Number of classes of each size.
+    - sizes of shape (distinct sizes,): Sizes that occur, ascending, at least one.
+    - counts of shape (distinct sizes,): Number of classes of each size.
 
     Examples
     --------
@@ -119,19 +115,10 @@ def agreeing_records(
 ) -> Integers | None:
     """Number of records that agree with each row, shape (n,), where ``*`` agrees with every value.
 
-    Parameters
-    ----------
-    columns : mapping of str to ndarray of int, each of shape (n,)
-        Code of each row in each column, at least 0.
-    counts : ndarray of int, shape (n,)
-        Number of records that each row stands for.
-    suppressed : mapping of str to int
-        Code of ``*`` in the columns that hold it.
-
-    Returns
-    -------
-    ndarray of int or None
-        None if there are too many patterns of ``*`` to compare.
+    - columns, each of shape (n,): Code of each row in each column, at least 0.
+    - counts of shape (n,): Number of records that each row stands for.
+    - suppressed: Code of ``*`` in the columns that hold it.
+    - returns: None if there are too many patterns of ``*`` to compare.
     """
     hidden = np.stack([codes == suppressed.get(name, -1) for name, codes in columns.items()], axis=1)
     patterns, pattern_of_row = np.unique(hidden, axis=0, return_inverse=True)
@@ -158,10 +145,7 @@ def agreeing_records(
 def joint_codes(columns: Sequence[tuple[Integers, int]], rows: int) -> tuple[Integers, int]:
     """One code of each row for the values of all columns, shape (rows,), and a bound of the codes.
 
-    Parameters
-    ----------
-    columns : sequence of (ndarray of int, int)
-        Codes of each column, shape (rows,), and their bound.
+    - columns: Codes of each column, shape (rows,), and their bound.
     """
     joint: Integers = np.zeros(rows, dtype=np.int64)
     bound = 1
@@ -245,17 +229,9 @@ def count_pairs(
 ) -> tuple[Integers, Integers, Integers]:
     """Distinct pairs of a group and a value, ascending, with the number of rows of each.
 
-    Parameters
-    ----------
-    groups, values : ndarray of int, shape (n,)
-        Two codes per row, from 0 to their count - 1.
-    group_count, value_count : int
-        Number of codes of each.
-
-    Returns
-    -------
-    groups, values, counts : ndarray of int, shape (pairs,)
-        The pairs and their numbers of rows.
+    - groups, values of shape (n,): Two codes per row, from 0 to their count - 1.
+    - group_count, value_count: Number of codes of each.
+    - returns groups, values, counts of shape (pairs,): The pairs and their numbers of rows.
     """
     pairs, counts = _count_keys(groups * value_count + values, group_count * value_count)
     pair_groups = pairs // value_count

@@ -25,7 +25,7 @@ from scenarios.tables.roles import Column, NumberColumn
 # Released numbers that look noised, to which exact matching does not apply.
 
 _FEWEST = 20
-"""Fewest numbers from which noise is told."""
+"""Fewest numbers from which noise is recognized."""
 _NUMBERS = 0.5
 """Least share of the cells that are numbers."""
 _SINGLE = 0.9

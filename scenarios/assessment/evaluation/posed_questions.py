@@ -539,7 +539,7 @@ class ReleaseEvaluation:
         Checksum of its content.
     rows : int
         Number of released rows.
-    origin : {"copies", "aligned", "told", "doubted", "unknown"}
+    origin : {"copies", "aligned", "given", "unreliable", "unknown"}
         How the origin of its rows was recognized (`scenarios.assessment.evaluation.row_origin`).
     utility : float
         Utility in [0, 1], as `tokumei utility` measures it; a column that is lacking counts as suppressed.

@@ -227,9 +227,9 @@ def number_note(cells: pd.Series[Any], domain: NumericDomain, values: pd.Series[
     """A note on released numbers and intervals outside the range of people's numbers; none where all lie within."""
     read = cast("NumericCells", read_cells(cells, domain))
     low, high = read.hull()
-    told = ~read.suppressed & ~read.missing
-    outside = told & ~((high >= values.min()) & (low <= values.max()))
-    rows, of = (int(those[read.codes].sum()) for those in (outside, told))
+    present = ~read.suppressed & ~read.missing
+    outside = present & ~((high >= values.min()) & (low <= values.max()))
+    rows, of = (int(those[read.codes].sum()) for those in (outside, present))
     if not rows:
         return []
     doubts = "; no row lies inside, so the column does not help" if rows == of else ""

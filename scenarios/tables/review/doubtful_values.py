@@ -80,8 +80,8 @@ LARGE = 10
 """Smallest number of people of a value that counts; smaller groups have one sensitive value by chance."""
 MOST_VALUES = 100
 """Largest number of values of a column; a column with more is no group of people."""
-TOLD = 0.5
-"""Share of the people whose sensitive value is told, from which the column is named."""
+PREDICTED = 0.5
+"""Share of the people whose sensitive value another column predicts, from which the column is named."""
 COMMON = 0.8
 """Share of the commonest sensitive value, from which many values are equal by chance."""
 
@@ -102,7 +102,7 @@ def telling_columns(frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensi
             sizes = np.bincount(groups[present])
             telling = (sizes >= LARGE) & (np.bincount(pairs // len(values)) == 1)
             share = sizes[telling].sum() / len(secrets)
-            if share > TOLD:
+            if share > PREDICTED:
                 numbers = {"telling": int(telling.sum()), "values": len(names), "share": share}
                 yield Note("telling column", (name, secret), numbers)
 

@@ -185,11 +185,11 @@ def test_the_text_of_suppressed_cells_can_be_told(gaps, options, name, text):
     assert utility(f"{name}.csv", *said) == utility("star.csv", *options)
     unsaid, star = (utility(file, *options)[0] for file in (f"{name}.csv", "star.csv"))
     assert (unsaid == star) == (name == "word")
-    told, star, unsaid = (
+    given, star, unsaid = (
         call("risk", file, "--roles", "roles.toml", *rest).stdout
         for file, rest in ((f"{name}.csv", said), ("star.csv", options), (f"{name}.csv", options))
     )
-    assert told == star != unsaid
+    assert given == star != unsaid
     with open("roles.toml", "r+") as roles:
         content = roles.read()
         roles.seek(0)
