@@ -18,12 +18,8 @@ from metrics.columns import SUPPRESSED, Booleans, Integers, refuse, require, req
 class SizeCounts:
     """Number of equivalence classes of each size.
 
-    Parameters
-    ----------
-    sizes : ndarray of int, shape (distinct sizes,)
-        Sizes that occur, ascending, at least one.
-    counts : ndarray of int, shape (distinct sizes,)
-        Number of classes of each size.
+    - sizes of shape (distinct sizes,): Sizes that occur, ascending, at least one.
+    - counts of shape (distinct sizes,): Number of classes of each size.
 
     Examples
     --------
@@ -68,8 +64,8 @@ _DENSE = 8
 """Up to this size in multiples of the number of rows, filling a table of counts is faster than sorting the rows."""
 _TABLE = 1 << 20
 """Codes that a table of counts may always hold."""
-_KEY = 1 << 62
-"""Largest key of the codes of several columns."""
+LARGEST_KEY = 1 << 62
+"""Bound of a key of the codes of several columns."""
 _COMPARED = 1 << 28
 """Rows times pairs of patterns of ``*`` up to which agreeing records are counted."""
 
@@ -119,19 +115,10 @@ def agreeing_records(
 ) -> Integers | None:
     """Number of records that agree with each row, shape (n,), where ``*`` agrees with every value.
 
-    Parameters
-    ----------
-    columns : mapping of str to ndarray of int, each of shape (n,)
-        Code of each row in each column, at least 0.
-    counts : ndarray of int, shape (n,)
-        Number of records that each row stands for.
-    suppressed : mapping of str to int
-        Code of ``*`` in the columns that hold it.
-
-    Returns
-    -------
-    ndarray of int or None
-        None if there are too many patterns of ``*`` to compare.
+    - columns, each of shape (n,): Code of each row in each column, at least 0.
+    - counts of shape (n,): Number of records that each row stands for.
+    - suppressed: Code of ``*`` in the columns that hold it.
+    - returns: None if there are too many patterns of ``*`` to compare.
     """
     hidden = np.stack([codes == suppressed.get(name, -1) for name, codes in columns.items()], axis=1)
     patterns, pattern_of_row = np.unique(hidden, axis=0, return_inverse=True)
@@ -158,10 +145,7 @@ def agreeing_records(
 def joint_codes(columns: Sequence[tuple[Integers, int]], rows: int) -> tuple[Integers, int]:
     """One code of each row for the values of all columns, shape (rows,), and a bound of the codes.
 
-    Parameters
-    ----------
-    columns : sequence of (ndarray of int, int)
-        Codes of each column, shape (rows,), and their bound.
+    - columns: Codes of each column, shape (rows,), and their bound.
     """
     joint: Integers = np.zeros(rows, dtype=np.int64)
     bound = 1
@@ -245,17 +229,9 @@ def count_pairs(
 ) -> tuple[Integers, Integers, Integers]:
     """Distinct pairs of a group and a value, ascending, with the number of rows of each.
 
-    Parameters
-    ----------
-    groups, values : ndarray of int, shape (n,)
-        Two codes per row, from 0 to their count - 1.
-    group_count, value_count : int
-        Number of codes of each.
-
-    Returns
-    -------
-    groups, values, counts : ndarray of int, shape (pairs,)
-        The pairs and their numbers of rows.
+    - groups, values of shape (n,): Two codes per row, from 0 to their count - 1.
+    - group_count, value_count: Number of codes of each.
+    - returns groups, values, counts of shape (pairs,): The pairs and their numbers of rows.
     """
     pairs, counts = _count_keys(groups * value_count + values, group_count * value_count)
     pair_groups = pairs // value_count
@@ -271,8 +247,30 @@ def _count_keys(keys: Integers, bound: int) -> tuple[Integers, Integers]:
     return present, table[present]
 
 
+def joint_keys(
+    columns: Mapping[str, Integers], sizes: Mapping[str, int], largest: int = LARGEST_KEY
+) -> tuple[Integers, int, dict[str, Integers]]:
+    """A key of each row, whose digits are its codes in some columns, in the order of combinations; and their bound.
+
+    Where a column would lead beyond `largest`, the keys before it are numbered anew: the third result has those keys,
+    ascending, by that column. Without columns, there is one row.
+    """
+    rows = next((codes.size for codes in columns.values()), 1)
+    keys: Integers = np.zeros(rows, dtype=np.int64)
+    bound = 1
+    numbered = {}
+    for name, codes in columns.items():
+        if bound * sizes[name] > largest:
+            numbered[name], keys = np.unique(keys, return_inverse=True)
+            bound = numbered[name].size
+        keys *= sizes[name]
+        keys += codes
+        bound *= sizes[name]
+    return keys, bound, numbered
+
+
 def joint_counts(
-    columns: Mapping[str, Integers], sizes: Mapping[str, int], largest: int = _KEY
+    columns: Mapping[str, Integers], sizes: Mapping[str, int], largest: int = LARGEST_KEY
 ) -> tuple[dict[str, Integers], Integers]:
     """Distinct combinations of the codes of some columns, ascending, with the number of rows of each.
 
@@ -286,16 +284,7 @@ def joint_counts(
     >>> {name: column.tolist() for name, column in codes.items()}, counts.tolist()
     ({'age': [0, 1], 'sex': [1, 0]}, [1, 2])
     """
-    keys: Integers = np.zeros(next(iter(columns.values())).size, dtype=np.int64)
-    bound = 1
-    numbered = {}
-    for name, codes in columns.items():
-        if bound * sizes[name] > largest:
-            numbered[name], keys = np.unique(keys, return_inverse=True)
-            bound = numbered[name].size
-        keys *= sizes[name]
-        keys += codes
-        bound *= sizes[name]
+    keys, bound, numbered = joint_keys(columns, sizes, largest)
     rest, counts = _count_keys(keys, bound)
     digits = {}
     for name in reversed(list(columns)):

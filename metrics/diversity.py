@@ -23,18 +23,11 @@ from metrics.columns import Floats, Integers, refuse, refuse_rows, require
 class ClassDiversity:
     """Worst values of l, alpha and t over some classes, which are measured together.
 
-    Attributes
-    ----------
-    distinct : int
-        Distinct l-diversity; see `metrics.l_diversity`.
-    entropy : float
-        Least entropy of a class in nats, whose exponential is `metrics.entropy_l_diversity`.
-    alpha : float
-        Largest share of a value in a class; see `metrics.alpha_anonymity`.
-    t_equal : float
-        Largest distance of a class from the table; see `metrics.t_closeness_equal`.
-    one_value : int
-        Number of records in classes that hold one value; classes of one record count.
+    - distinct: Distinct l-diversity; see `metrics.l_diversity`.
+    - entropy: Least entropy of a class in nats, whose exponential is `metrics.entropy_l_diversity`.
+    - alpha: Largest share of a value in a class; see `metrics.alpha_anonymity`.
+    - t_equal: Largest distance of a class from the table; see `metrics.t_closeness_equal`.
+    - one_value: Number of records in classes that hold one value; classes of one record count.
 
     Examples
     --------
@@ -58,14 +51,9 @@ class ClassDiversity:
     def of_pairs(cls, groups: Integers, values: Integers, counts: Integers, table: Floats) -> Self:
         """Measure classes by the pairs of a class and a value that occur.
 
-        Parameters
-        ----------
-        groups : ndarray of int, shape (pairs,)
-            Class of each pair, ascending, from 0 without a gap.
-        values, counts : ndarray of int, shape (pairs,)
-            Value of each pair, and its number of records.
-        table : ndarray of float, shape (values,)
-            Share of each value in the whole table.
+        - groups of shape (pairs,): Class of each pair, ascending, from 0 without a gap.
+        - values, counts of shape (pairs,): Value of each pair, and its number of records.
+        - table of shape (values,): Share of each value in the whole table.
 
         Notes
         -----
@@ -258,14 +246,10 @@ def t_closeness_ordered(
 class SensitiveCounts:
     """Counts of the sensitive values in each class.
 
-    Attributes
-    ----------
-    groups, values, counts : ndarray of int, shape (pairs,)
-        The pairs of a class and a value that occur, ascending, and their numbers of rows.
-    starts, sizes : ndarray of int, shape (classes,)
-        Position of the first pair of each class, and its number of rows.
-    table : ndarray of float, shape (values,)
-        Share of each value in the whole table.
+    - groups, values, counts of shape (pairs,): The pairs of a class and a value that occur, ascending, and their
+      numbers of rows.
+    - starts, sizes of shape (classes,): Position of the first pair of each class, and its number of rows.
+    - table of shape (values,): Share of each value in the whole table.
     """
 
     groups: Integers
@@ -295,10 +279,7 @@ def sensitive_counts(
 ) -> SensitiveCounts:
     """Count the values of a sensitive column by class; errors are those of `l_diversity`.
 
-    Parameters
-    ----------
-    ranks : tuple of (ndarray of int, int), optional
-        Codes of the values, shape (n,), and the number of codes; by default the column is coded here.
+    - ranks, optional: Codes of the values, shape (n,), and the number of codes; by default the column is coded here.
     """
     require_columns(frame, [*quasi_identifiers, sensitive])
     require(

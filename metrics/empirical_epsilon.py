@@ -71,23 +71,12 @@ def one_run_p_value(correct: int, guesses: int, canaries: int, *, epsilon: float
 def one_run_epsilon(correct: int, guesses: int, canaries: int, *, delta: float = 0.0, confidence: float) -> float:
     """Lower bound on epsilon of any mechanism from the correct guesses about its canaries.
 
-    Parameters
-    ----------
-    correct, guesses, canaries, delta
-        See `one_run_p_value`.
-    confidence : float
-        In (0, 1): the bound exceeds the true epsilon with probability at most 1 - confidence. The number of guesses
-        must be fixed before the run.
+    - correct, guesses, canaries, delta: See `one_run_p_value`.
+    - confidence: In (0, 1): the bound exceeds the true epsilon with probability at most 1 - confidence. The number of
+      guesses must be fixed before the run.
+    - returns: The largest epsilon that is refuted, 0 if none is.
 
-    Returns
-    -------
-    float
-        The largest epsilon that is refuted, 0 if none is.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range.
+    Raises ValueError if a number is out of range.
     """
     check_confidence(confidence)
 

@@ -97,12 +97,7 @@ def relative_association_fidelity(strength: Floats, released: Profile) -> float:
     Relative to the sum, the noise of the many weak pairs does not hide the strong ones. Tables without associations
     have fidelity 0, and tables in which all pairs are equally associated reach little.
 
-    Parameters
-    ----------
-    strength : ndarray of float, shape (pairs,)
-        The original's `association`.
-    released : Profile
-        The released table.
+    - strength of shape (pairs,): The original's `association`.
     """
     return max(0.0, 1 - relative_squared_distance(strength, association(released), strength))
 
@@ -145,10 +140,8 @@ def association(table: Profile) -> Floats:
 class RangeQueries:
     """Random count queries: the number of rows in a range of one column and a range of another.
 
-    Attributes
-    ----------
-    first, second : ndarray of float, shape (bins, queries)
-        1 where a bin belongs to the query's range in its first, and in its second, column.
+    - first, second of shape (bins, queries): 1 where a bin belongs to the query's range in its first, and in its
+      second, column.
     """
 
     first: Floats

@@ -23,14 +23,8 @@ _AT_ONCE = 1 << 22
 class Profile(ABC):
     """A table as one block of bins per column.
 
-    Attributes
-    ----------
-    starts : ndarray of int, shape (columns,)
-        First bin of each block. The last bin of a block is the missing value.
-    rows : int
-        Number of rows.
-    bins : int
-        Number of bins of all columns.
+    - starts of shape (columns,): First bin of each block. The last bin of a block is the missing value.
+    - bins: Number of bins of all columns.
     """
 
     starts: Integers
@@ -72,12 +66,8 @@ class Profile(ABC):
 class DenseProfile(Profile):
     """A profile given by the mass of its rows.
 
-    Parameters
-    ----------
-    mass : ndarray of float, shape (rows, bins)
-        See `Profile`.
-    starts : ndarray of int, shape (columns,)
-        See `Profile`.
+    - mass of shape (rows, bins): See `Profile`.
+    - starts of shape (columns,): See `Profile`.
     """
 
     def __init__(self, mass: Floats, starts: Integers) -> None:
@@ -101,14 +91,8 @@ class CodedProfile(Profile):
 
     Large tables have few distinct cells, and most measures need no more than `joint`.
 
-    Parameters
-    ----------
-    cells : sequence of ndarray of float, each of shape (distinct, bins of the column)
-        Mass of each column's distinct cells.
-    codes : sequence of ndarray of int, each of shape (rows,)
-        The distinct cell of each row, by column.
-    rows : int
-        Number of rows.
+    - cells, each of shape (distinct, bins of the column): Mass of each column's distinct cells.
+    - codes, each of shape (rows,): The distinct cell of each row, by column.
     """
 
     def __init__(self, cells: Sequence[Floats], codes: Sequence[Integers], rows: int) -> None:
@@ -213,17 +197,10 @@ UNIT = 1 << 30
 class CountedProfile(Profile):
     """A profile of rows that arrive in blocks: the expected number of rows in each pair of bins, without the rows.
 
-    Parameters
-    ----------
-    starts : ndarray of int, shape (columns,)
-        First bin of each column's block.
-    bins : int
-        Number of bins of all columns.
+    - starts of shape (columns,): First bin of each column's block.
+    - bins: Number of bins of all columns.
 
-    Raises
-    ------
-    TypeError
-        If the mass of single rows is asked for.
+    Raises TypeError if the mass of single rows is asked for.
     """
 
     def __init__(self, starts: Integers, bins: int) -> None:
@@ -279,12 +256,8 @@ def record_similarity(original: Profile, released: Profile, domains: Mapping[str
     and of missing values is 1 if they are equal and 0 otherwise. A generalized cell has the mean similarity of the
     values that it covers, so that ``*`` has no advantage over a guess.
 
-    Parameters
-    ----------
-    original, released : Profile
-        Tables spread over the bins of `domains`.
-    domains : mapping of str to Domain
-        The columns, in the order of the profiles.
+    - original, released: Tables spread over the bins of `domains`.
+    - domains: The columns, in the order of the profiles.
     """
     parts = (
         original.block(position) @ _bin_similarity(domain) @ released.block(position).T

@@ -122,17 +122,10 @@ def _checked(scores: ArrayLike, positive: ArrayLike) -> tuple[Floats, Booleans]:
 def area_under_curve(scores: ArrayLike, positive: ArrayLike) -> float:
     """Area under the ROC curve: probability that a random positive scores above a random negative; ties count half.
 
-    Parameters
-    ----------
-    scores : array_like of float, shape (n,)
-        Scores without NaN; infinities are allowed.
-    positive : array_like of bool, shape (n,)
-        True for the positives.
+    - scores of shape (n,): Scores without NaN; infinities are allowed.
+    - positive of shape (n,): True for the positives.
 
-    Raises
-    ------
-    ValueError
-        If there are no positives or no negatives; the area is then undefined.
+    Raises ValueError if there are no positives or no negatives; the area is then undefined.
     """
     from scipy.stats import rankdata
 
@@ -146,14 +139,9 @@ def area_under_curve(scores: ArrayLike, positive: ArrayLike) -> float:
 def mean_area_under_curve(scores: Floats, labels: Array, classes: Sequence[Any]) -> float | None:
     """Mean one-against-rest area under the ROC curve over classes; None if only one class occurs.
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n, classes)
-        Score of each record for each class.
-    labels : ndarray, shape (n,)
-        Class of each record.
-    classes : sequence
-        The classes, as the labels name them.
+    - scores of shape (n, classes): Score of each record for each class.
+    - labels of shape (n,): Class of each record.
+    - classes: The classes, as the labels name them.
     """
     areas = [
         area_under_curve(scores[:, number], labels == label)
@@ -166,17 +154,10 @@ def mean_area_under_curve(scores: Floats, labels: Array, classes: Sequence[Any])
 def balanced_accuracy(predicted: ArrayLike, labels: ArrayLike) -> float:
     """Balanced accuracy: the mean recall over the classes that occur.
 
-    Parameters
-    ----------
-    predicted : array_like, shape (n,)
-        Predicted class of each record.
-    labels : array_like, shape (n,)
-        True class of each record.
+    - predicted of shape (n,): Predicted class of each record.
+    - labels of shape (n,): True class of each record.
 
-    Raises
-    ------
-    ValueError
-        If there is no record.
+    Raises ValueError if there is no record.
 
     References
     ----------

@@ -32,19 +32,10 @@ class RatingUtility:
 
     Every component is 1 for the original and 0 for a table of constants, clipped to [0, 1].
 
-    Parameters
-    ----------
-    original : DataFrame, shape (ratings, columns)
-        The ratings, at least one.
-    domains : mapping of str to Domain
-        Public domains; rating and date are numbers.
-    person, item, rating, date : str
-        Names of the columns.
+    - original of shape (ratings, columns): The ratings, at least one.
+    - domains: Public domains; rating and date are numbers.
 
-    Raises
-    ------
-    ValueError
-        If there is no rating, or rating or date has no numeric domain.
+    Raises ValueError if there is no rating, or rating or date has no numeric domain.
     """
 
     def __init__(
@@ -67,16 +58,13 @@ class RatingUtility:
     def score(self, released: pd.DataFrame) -> dict[str, float | None]:
         """Components of a release's utility.
 
-        Returns
-        -------
-        dict
-            ``utility_items``, ``utility_ratings`` and ``utility_dates``: 1 - total variation distance of the items'
-            popularity, the ratings and the dates (in public bins), anchored at a constant table.
-            ``utility_item_means``: share of the variance of the items' mean ratings that the released means explain,
-            over items with at least 10 original ratings; None if there are none. ``utility_pairs``: 1 - (sum of squared
-            errors) / (sum of squares) of the correlations between the 50 most popular items. Two items correlate if the
-            same persons rated them, beyond what the persons' activity explains; recommendations depend on these
-            correlations. A component is 0 where its column is missing.
+        - returns: ``utility_items``, ``utility_ratings`` and ``utility_dates``: 1 - total variation distance of the
+          items' popularity, the ratings and the dates (in public bins), anchored at a constant table.
+          ``utility_item_means``: share of the variance of the items' mean ratings that the released means explain, over
+          items with at least 10 original ratings; None if there are none. ``utility_pairs``: 1 - (sum of squared
+          errors) / (sum of squares) of the correlations between the 50 most popular items. Two items correlate if the
+          same persons rated them, beyond what the persons' activity explains; recommendations depend on these
+          correlations. A component is 0 where its column is missing.
         """
         if released.empty:
             return dict.fromkeys((f"utility_{name}" for name in PARTS), 0.0)

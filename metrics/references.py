@@ -53,16 +53,9 @@ def uniform_table(
 ) -> Profile:
     """Table of uniform draws over the values of each column.
 
-    Parameters
-    ----------
-    suppressed : CodedProfile
-        The `suppressed_table`, which gives the share of the values in each bin, and the number of rows.
-    rng : Generator
-        Draws the cells.
-    rows : int, optional
-        Another number of rows. By default those of `suppressed`, at most `MOST_DRAWN`.
-    copies : bool
-        Whether one draw decides all cells of a row, so that all columns are associated as strongly as possible.
+    - suppressed: The `suppressed_table`, which gives the share of the values in each bin, and the number of rows.
+    - rows, optional: Another number of rows. By default those of `suppressed`, at most `MOST_DRAWN`.
+    - copies: Whether one draw decides all cells of a row, so that all columns are associated as strongly as possible.
     """
     count = min(suppressed.rows, MOST_DRAWN) if rows is None else rows
     shared = rng.random(count)
@@ -87,16 +80,8 @@ def information_free_fidelity(
     columns and the share of rows are those of the best fidelity. Whoever mixes constants, ``*`` and draws associates
     all pairs of columns alike. Hence the floor of associations is at least that of the best table in which they are.
 
-    Parameters
-    ----------
-    original : Profile
-        The original table.
-    suppressed : CodedProfile
-        Its `suppressed_table`.
-    fidelity : mapping of str to callable
-        For each component, the fidelity of a table to the original.
-    rng : Generator
-        Draws the random tables.
+    - suppressed: Its `suppressed_table`.
+    - fidelity: For each component, the fidelity of a table to the original.
 
     Notes
     -----

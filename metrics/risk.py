@@ -124,12 +124,9 @@ def individual_risk(
 def individual_of_sizes(own: Integers, everybody: Floats) -> Floats:
     """Individual risk of the records of each class, shape (classes,).
 
-    Parameters
-    ----------
-    own : ndarray of int, shape (classes,)
-        Number of records f of each class in the sample.
-    everybody : ndarray of float, shape (classes,)
-        Sum of their weights, which estimates the size of the class in the population; at least f is taken.
+    - own of shape (classes,): Number of records f of each class in the sample.
+    - everybody of shape (classes,): Sum of their weights, which estimates the size of the class in the population; at
+      least f is taken.
 
     Notes
     -----
@@ -174,19 +171,11 @@ def journalist_of_sizes(
 ) -> ReidentificationRisk:
     """Compute `journalist_risk` from class sizes.
 
-    Parameters
-    ----------
-    own, everybody : ndarray of int, shape (classes,)
-        Size of each class of the table, and its size in the population.
-    threshold : float
-        The risk above which a record counts as at risk, in [0, 1).
-    where : callable
-        Begins the message of the error, given the position of a class that the population lacks.
+    - own, everybody of shape (classes,): Size of each class of the table, and its size in the population.
+    - threshold: The risk above which a record counts as at risk, in [0, 1).
+    - where: Begins the message of the error, given the position of a class that the population lacks.
 
-    Raises
-    ------
-    ValueError
-        As `journalist_risk`.
+    Raises ValueError: As `journalist_risk`.
     """
     refuse_rows(
         everybody < own,

@@ -81,16 +81,11 @@ def minimal_unique_sets(
 ) -> Iterator[tuple[Subset, Integers]]:
     """Minimal sample uniques of rows that stand for several records each; the sets come in any order.
 
-    Parameters
-    ----------
-    columns : mapping of str to ndarray of int, each of shape (n,)
-        Code of each row in each column, at least 0.
-    counts : ndarray of int, shape (n,)
-        Number of records that each row stands for, at least 1.
-    suppressed : mapping of str to int, optional
-        Code of ``*`` in the columns that hold it. A set makes no row unique whose cell there is ``*``.
-    max_size : int
-        Largest number of columns in a set.
+    - columns, each of shape (n,): Code of each row in each column, at least 0.
+    - counts of shape (n,): Number of records that each row stands for, at least 1.
+    - suppressed, optional: Code of ``*`` in the columns that hold it. A set makes no row unique whose cell there is
+      ``*``.
+    - max_size: Largest number of columns in a set.
     """
     stars = suppressed or {}
     sizes = {name: int(codes.max(initial=0)) + 1 for name, codes in columns.items()}

@@ -67,8 +67,8 @@ def test_a_fresh_environment_plays(distributions, tmp_path, version, kind):
     called(python, "-m", "venv", tmp_path / "env", folder=tmp_path)
     called(tmp_path / "env/bin/pip", "install", "-q", distribution, folder=tmp_path)
     tokumei = tmp_path / "env/bin/tokumei"
-    told = called(tokumei, "--version", folder=tmp_path)
-    assert re.search(r"version (\S+)", told)[1] == re.search(r"tokumei-([^-]+?)(-py3|\.tar)", distribution.name)[1]
+    printed = called(tokumei, "--version", folder=tmp_path)
+    assert re.search(r"version (\S+)", printed)[1] == re.search(r"tokumei-([^-]+?)(-py3|\.tar)", distribution.name)[1]
     options = ("-d", "Mondrian", "-a", "NearestNeighbour", "--plays", 1, "--html", "board.html")
     assert "Mondrian k=5" in called(tokumei, "run", "bank", *options, folder=tmp_path)
     called(tokumei, "pictures", "board.html", "-o", "figures", folder=tmp_path)

@@ -12,7 +12,7 @@ from defenses.base import MicrodataRelease
 from metrics.columns import Domain, Floats, Integers, NumericDomain, read_cells
 
 MOST_VALUES = 200
-"""Largest number of values of a column that are told apart; rarer ones are never claimed."""
+"""Largest number of values of a column that are distinguished; rarer ones are never claimed."""
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,9 @@ _SYMBOLS = {"k": "k", "l": "l", "t": "t", "epsilon": "ε", "delta": "δ", "pk": 
 class ClassGuarantee:
     """What holds of the classes of equal released cells in some columns.
 
-    Attributes
-    ----------
-    size : int
-        Least number of records of a class.
-    columns : tuple of str
-        The columns.
-    constraints : tuple of object
-        Further constraints on each class; their texts name them. `kept_in_parts` says of each whether a table has it
-        if all parts of the table have it.
+    - size: Least number of records of a class.
+    - constraints: Further constraints on each class; their texts name them. `kept_in_parts` says of each whether a
+      table has it if all parts of the table have it.
     """
 
     size: int

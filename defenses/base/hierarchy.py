@@ -162,7 +162,10 @@ class TableHierarchy(Hierarchy):
             if split.size:
                 name = columns[level - 1][1][int(split.min())]
                 raise ValueError(f"group {name!r} of level {level - 1} is split on level {level}")
-        self._numbers = None if text else _as_numbers(self.leaves)
+        try:
+            self._numbers = None if text else np.array([float(leaf) for leaf in self.leaves])
+        except ValueError:
+            self._numbers = None
         self._cells = [self._level_cells(level) for level in range(self.table.shape[1])]
 
     @property
@@ -299,10 +302,3 @@ class IntervalHierarchy(Hierarchy):
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-
-
-def _as_numbers(leaves: Sequence[str]) -> NDArray[np.float64] | None:
-    try:
-        return np.array([float(leaf) for leaf in leaves])
-    except ValueError:
-        return None

@@ -25,13 +25,7 @@ from metrics.estimate import check_confidence
 
 
 class AnswerNoise(ABC):
-    """Noise of one kind, with the privacy budget of one answer.
-
-    Parameters
-    ----------
-    rng : Generator
-        Draws the noise.
-    """
+    """Noise of one kind, with the privacy budget of one answer."""
 
     def __init__(self, rng: Generator) -> None:
         self.rng = rng
@@ -64,17 +58,7 @@ class AnswerNoise(ABC):
 class LaplaceAnswerNoise(AnswerNoise):
     """Laplace noise.
 
-    Parameters
-    ----------
-    epsilon : float
-        Budget of the answer.
-    rng : Generator
-        Draws the noise.
-
-    Raises
-    ------
-    ValueError
-        If epsilon, or a quarter of it, lies outside of [2^-20, 2^20].
+    Raises ValueError if epsilon, or a quarter of it, lies outside of [2^-20, 2^20].
     """
 
     def __init__(self, epsilon: float, rng: Generator) -> None:
@@ -118,17 +102,7 @@ class LaplaceAnswerNoise(AnswerNoise):
 class GaussianAnswerNoise(AnswerNoise):
     """Gaussian noise of a given zero-concentrated privacy: variance sensitivity^2 / (2 rho), in L2 norm.
 
-    Parameters
-    ----------
-    rho : float
-        Budget of the answer.
-    rng : Generator
-        Draws the noise.
-
-    Raises
-    ------
-    ValueError
-        If rho lies outside of [2^-60, 2^40].
+    Raises ValueError if rho lies outside of [2^-60, 2^40].
     """
 
     def __init__(self, rho: float, rng: Generator) -> None:
@@ -199,14 +173,9 @@ EVEN_STEPS = 2**40
 class QuantileGrid:
     """Evenly spaced public points within a column's bounds.
 
-    Parameters
-    ----------
-    start, step : Fraction
-        First point, and distance of two points; 0 for a single point.
-    points : int
-        Number of points; 0 if none lies within the bounds.
-    own : bool
-        Whether they are all numbers that the column may hold.
+    - start, step: First point, and distance of two points; 0 for a single point.
+    - points: Number of points; 0 if none lies within the bounds.
+    - own: Whether they are all numbers that the column may hold.
 
     Examples
     --------
@@ -259,10 +228,7 @@ Ends = tuple[Any, Any]
 class NoisyPart(ABC):
     """One exact quantity of a plan that is released with noise.
 
-    Parameters
-    ----------
-    title : str
-        Name of the quantity, as messages show it.
+    - title: Name of the quantity, as messages show it.
     """
 
     title: str
@@ -285,10 +251,7 @@ class NoisyPart(ABC):
 class NumberPart(NoisyPart):
     """A number with noise scaled to its sensitivity.
 
-    Parameters
-    ----------
-    sensitivity : float
-        Largest change of the number by one record; 0 for a number that needs no noise.
+    - sensitivity: Largest change of the number by one record; 0 for a number that needs no noise.
     """
 
     sensitivity: float
@@ -306,12 +269,7 @@ class NumberPart(NoisyPart):
 class CountsPart(NoisyPart):
     """Counts of disjoint cells with integer noise.
 
-    Parameters
-    ----------
-    cells : int
-        Number of cells.
-    replaced : bool
-        Whether one record may move between two cells.
+    - replaced: Whether one record may move between two cells.
     """
 
     cells: int = 1
@@ -330,12 +288,7 @@ class CountsPart(NoisyPart):
 class SelectedPart(NoisyPart):
     """The position of an option that the exponential mechanism selects by its score.
 
-    Parameters
-    ----------
-    sensitivity : float
-        Largest change of a score by one record.
-    options : int
-        Number of options.
+    - sensitivity: Largest change of a score by one record.
     """
 
     sensitivity: float
@@ -359,10 +312,7 @@ class GridPart(SelectedPart):
 
     The exact value is the first position of each group of neighbouring points of equal score, and their scores.
 
-    Parameters
-    ----------
-    grid : QuantileGrid
-        The points, to which numbers are rounded before points are scored.
+    - grid: The points, to which numbers are rounded before points are scored.
     """
 
     grid: QuantileGrid
@@ -384,15 +334,9 @@ class GridPart(SelectedPart):
 class PartBound:
     """Bound on the noise's error in one part of an answer.
 
-    Attributes
-    ----------
-    title : str
-        Name of the part.
-    bound : float
-        Bound on its absolute error.
-    step : float or None
-        Distance of the points to which numbers are rounded first; the bound is about the rounded numbers. None where
-        they are not rounded.
+    - bound: Bound on its absolute error.
+    - step: Distance of the points to which numbers are rounded first; the bound is about the rounded numbers. None
+      where they are not rounded.
     """
 
     title: str
@@ -404,17 +348,11 @@ class PartBound:
 class Measurement:
     """A private answer with bounds on the error of its noise.
 
-    Attributes
-    ----------
-    answer : float, str or ndarray
-        The answer.
-    interval : tuple or None
-        Lower and upper end, in the answer's shape; None where the bound is on ranks or counts, not on the answer.
-    bounds : tuple of PartBound
-        Bounds on the error of each part. They hold jointly at the confidence asked for.
-    note : str
-        Warning about an answer whose noise leaves it without meaning, else empty. It is computed from the noisy parts
-        and costs nothing.
+    - interval: Lower and upper end, in the answer's shape; None where the bound is on ranks or counts, not on the
+      answer.
+    - bounds: Bounds on the error of each part. They hold jointly at the confidence asked for.
+    - note: Warning about an answer whose noise leaves it without meaning, else empty. It is computed from the noisy
+      parts and costs nothing.
     """
 
     answer: Answer
@@ -427,19 +365,12 @@ class Measurement:
 class AnswerPlan:
     """How a query is answered; made from public information only.
 
-    Parameters
-    ----------
-    exact : callable
-        Reads the records and returns the exact value of each part.
-    parts : tuple of NoisyPart
-        The noise of each part. Several parts share the budget evenly.
-    combine : callable
-        Makes the answer of the noisy parts, which are its arguments.
-    interval : callable, optional
-        Called with the noisy parts and the bounds on their errors, two sequences. It returns an interval that contains
-        the exact answer wherever each part's error is within its bound.
-    note : callable, optional
-        Called as `interval` is. It returns the note of a `Measurement`.
+    - exact: Reads the records and returns the exact value of each part.
+    - parts: The noise of each part. Several parts share the budget evenly.
+    - combine: Makes the answer of the noisy parts, which are its arguments.
+    - interval, optional: Called with the noisy parts and the bounds on their errors, two sequences. It returns an
+      interval that contains the exact answer wherever each part's error is within its bound.
+    - note, optional: Called as `interval` is. It returns the note of a `Measurement`.
     """
 
     exact: Callable[[Microdata], Sequence[Any]]

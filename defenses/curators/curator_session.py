@@ -22,14 +22,7 @@ SMALLEST_SHARE, LARGEST_SHARE = 2.0**-18, 2.0**20
 class AccountedSession:
     """A session of queries about records, whose costs an account adds up.
 
-    Parameters
-    ----------
-    records : Microdata
-        The records that queries are about.
-    rng : Generator
-        Draws the noise.
-    account : Account
-        Account of the costs.
+    - records: The records that queries are about.
     """
 
     def __init__(self, records: Microdata, rng: Generator, account: Account) -> None:
@@ -74,24 +67,12 @@ class SessionTerms:
 class CuratorSession(AccountedSession):
     """A session of queries to a curator; threads may share it.
 
-    Parameters
-    ----------
-    records : Microdata
-        The records that queries are about.
-    rng : Generator
-        Draws the noise.
-    terms : SessionTerms
-        Gives the mechanism, the shares and the neighbours.
-    account : Account
-        Account of the costs.
-    rows : int
-        Largest number of rows of a person, whom costs are about: noise is that of one row at a smaller cost.
+    - records: The records that queries are about.
+    - terms: Gives the mechanism, the shares and the neighbours.
+    - rows: Largest number of rows of a person, whom costs are about: noise is that of one row at a smaller cost.
 
-    Raises
-    ------
-    ValueError
-        If the account's epsilon exceeds the curator's, its kind does not fit the curator's noise, or its budget
-        holds only for costs fixed in advance.
+    Raises ValueError if the account's epsilon exceeds the curator's, its kind does not fit the curator's noise, or its
+    budget holds only for costs fixed in advance.
 
     Notes
     -----
@@ -129,19 +110,11 @@ class CuratorSession(AccountedSession):
     def answer(self, query: Query, epsilon: float | None = None) -> Answer:
         """Answer a query with fresh noise.
 
-        Parameters
-        ----------
-        query : Query
-            The query.
-        epsilon : float, optional
-            Epsilon to spend on it (with the curator's delta, for Gaussian noise); one share of the budget by default.
+        - epsilon, optional: Epsilon to spend on it (with the curator's delta, for Gaussian noise); one share of the
+          budget by default.
 
-        Raises
-        ------
-        BudgetSpent
-            If the cost exceeds the remaining budget; nothing is computed then.
-        ValueError
-            If epsilon is refused or the query does not fit the public description of the records.
+        Raises BudgetSpent if the cost exceeds the remaining budget; nothing is computed then. Raises ValueError if
+        epsilon is refused or the query does not fit the public description of the records.
         """
         plan = plan_of(query, self._records, self._terms.neighbours)
         with self._lock:
@@ -150,19 +123,11 @@ class CuratorSession(AccountedSession):
     def measure(self, query: Query, epsilon: float | None = None, *, confidence: float = 0.95) -> Measurement:
         """Answer a query as `answer` does, with the interval of the answer, which costs nothing more.
 
-        Parameters
-        ----------
-        query, epsilon
-            See `answer`.
-        confidence : float
-            Confidence of the interval, in (0, 1).
+        - query, epsilon: See `answer`.
+        - confidence: Confidence of the interval, in (0, 1).
 
-        Raises
-        ------
-        BudgetSpent
-            If the cost exceeds the remaining budget; nothing is computed then.
-        ValueError
-            If a parameter is refused or the query does not fit the public description of the records.
+        Raises BudgetSpent if the cost exceeds the remaining budget; nothing is computed then. Raises ValueError if a
+        parameter is refused or the query does not fit the public description of the records.
 
         Examples
         --------
@@ -189,22 +154,11 @@ class CuratorSession(AccountedSession):
     ) -> tuple[Cost, tuple[PartBound, ...]]:
         """Cost of a query, and bounds on the noise of its answer; nothing is spent, and no value is read.
 
-        Parameters
-        ----------
-        query, epsilon, confidence
-            See `measure`.
+        - query, epsilon, confidence: See `measure`.
+        - returns cost: Epsilon, delta and rho (None for noise with an epsilon alone) that the answer costs.
+        - returns bounds: Bounds on the error of each part of the answer, which hold jointly at this confidence.
 
-        Returns
-        -------
-        cost : tuple
-            Epsilon, delta and rho (None for noise with an epsilon alone) that the answer costs.
-        bounds : tuple of PartBound
-            Bounds on the error of each part of the answer, which hold jointly at this confidence.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is refused or the query does not fit the public description of the records.
+        Raises ValueError if a parameter is refused or the query does not fit the public description of the records.
         """
         check_confidence(confidence)
         plan = plan_of(query, self._records, self._terms.neighbours)

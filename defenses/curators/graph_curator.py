@@ -86,14 +86,7 @@ class GraphCurator(Defense):
 class GraphSession(AccountedSession):
     """A session of queries to a curator of a graph.
 
-    Parameters
-    ----------
-    curator : GraphCurator
-        Gives the level, the bound and the shares.
-    records : Microdata
-        The pairs of persons.
-    rng : Generator
-        Draws the noise.
+    - curator: Gives the level, the bound and the shares.
     """
 
     def __init__(self, curator: GraphCurator, records: Microdata, rng: Generator) -> None:
@@ -103,19 +96,11 @@ class GraphSession(AccountedSession):
     def answer(self, query: Query, epsilon: float | None = None) -> Answer:
         """Answer a query about the graph with fresh noise.
 
-        Parameters
-        ----------
-        query : Query
-            An `EdgeCount`, `DegreeCounts` or `TriangleCount` of all pairs.
-        epsilon : float, optional
-            Epsilon to spend on it; one share of the budget by default.
+        - query: An `EdgeCount`, `DegreeCounts` or `TriangleCount` of all pairs.
+        - epsilon, optional: Epsilon to spend on it; one share of the budget by default.
 
-        Raises
-        ------
-        BudgetSpent
-            If the cost exceeds the remaining budget; nothing is computed then.
-        ValueError
-            If the query is not about a graph, selects records, or does not fit them; or epsilon is refused.
+        Raises BudgetSpent if the cost exceeds the remaining budget; nothing is computed then. Raises ValueError if the
+        query is not about a graph, selects records, or does not fit them; or epsilon is refused.
         """
         curator = self._curator
         if not isinstance(query, EdgeCount | DegreeCounts | TriangleCount):

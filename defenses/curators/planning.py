@@ -59,16 +59,9 @@ def quotient_interval(
 
     For either number fixed the quotient is monotone in the other, so that its extremes lie in corners.
 
-    Parameters
-    ----------
-    noisy : tuple of float
-        Total and count, both noisy.
-    bounds : tuple of float
-        Bounds on their errors.
-    offset : float
-        What is added to the quotient.
-    ends : tuple of float
-        Ends between which the exact result lies.
+    - noisy: Total and count, both noisy.
+    - offset: What is added to the quotient.
+    - ends: Ends between which the exact result lies.
     """
     counts = [max(1.0, noisy[1] - bounds[1]), max(1.0, noisy[1] + bounds[1])]
     corners = [offset + (noisy[0] + sign * bounds[0]) / count for sign in (-1, 1) for count in counts]
@@ -416,20 +409,11 @@ PLANNERS: dict[type[Query], Callable[[Any, Microdata, str], AnswerPlan]] = {
 def plan_of(query: Query, records: Microdata, neighbours: str) -> AnswerPlan:
     """Plan the answer to a query.
 
-    Parameters
-    ----------
-    query : Query
-        The query.
-    records : Microdata
-        Only what is public about them is read.
-    neighbours : {"replace", "add or remove"}
-        Relation between neighbouring tables.
+    - records: Only what is public about them is read.
+    - neighbours, {"replace", "add or remove"}: Relation between neighbouring tables.
 
-    Raises
-    ------
-    ValueError
-        If the query has no planner, or names a column that does not exist or has no declared domain. Also if it needs
-        information that is not public under this relation.
+    Raises ValueError if the query has no planner, or names a column that does not exist or has no declared domain. Also
+    if it needs information that is not public under this relation.
     """
     require(isinstance(query, Query), f"query must be a Query, got {type(query).__name__}")
     require(type(query) in PLANNERS, f"a curator cannot answer {type(query).__name__}")

@@ -33,12 +33,7 @@ class ExactCurator(Defense):
 class ExactSession:
     """A session in which every answer is exact.
 
-    Parameters
-    ----------
-    records : Microdata
-        The records that queries are about.
-    rng : Generator
-        Not used.
+    - records: The records that queries are about.
     """
 
     remaining = math.inf
@@ -93,14 +88,8 @@ class UnaccountedCurator(Defense):
 class UnaccountedSession:
     """A session without an account.
 
-    Parameters
-    ----------
-    curator : UnaccountedCurator
-        Gives epsilon and the neighbours.
-    records : Microdata
-        The records that queries are about.
-    rng : Generator
-        Draws the noise.
+    - curator: Gives epsilon and the neighbours.
+    - records: The records that queries are about.
     """
 
     remaining = math.inf

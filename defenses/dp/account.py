@@ -40,16 +40,8 @@ HEADER = "# Privacy account. Do not edit: an answer is paid for once, and what i
 class Entries:
     """Contents of an account's file.
 
-    Attributes
-    ----------
-    account : str
-        Class name of the account.
-    epsilon, delta : float
-        The budget.
-    costs : Counter
-        The costs spent.
-    about : dict of str
-        What the account is about: texts by name.
+    - account: Class name of the account.
+    - about: What the account is about: texts by name.
     """
 
     account: str

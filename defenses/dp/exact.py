@@ -192,18 +192,8 @@ def integer_below(bound: int, rng: Generator) -> int:
 def geometric(rate: Fraction, size: int, rng: Generator) -> Integers64:
     """Exact draws from the geometric distribution: P(k) = (1 - e^-rate) e^(-rate k) for integers k >= 0.
 
-    Parameters
-    ----------
-    rate : Fraction
-        Positive; at least 2^-50, so that no number comes near 2^63 (probability below e^-4096).
-    size : int
-        Number of draws.
-    rng : Generator
-        Source of random bits.
-
-    Returns
-    -------
-    ndarray of int64, shape (size,)
+    - rate: Positive; at least 2^-50, so that no number comes near 2^63 (probability below e^-4096).
+    - returns shape (size,).
 
     Notes
     -----
@@ -285,18 +275,8 @@ MARGIN = 2.0**-40
 def discrete_gaussian(variance: Fraction, size: int, rng: Generator) -> Integers64:
     """Exact draws from the discrete Gaussian distribution: P(z) is proportional to e^(-z^2 / (2 variance)).
 
-    Parameters
-    ----------
-    variance : Fraction
-        Positive, at most 2^88.
-    size : int
-        Number of draws.
-    rng : Generator
-        Source of random bits.
-
-    Returns
-    -------
-    ndarray of int64, shape (size,)
+    - variance: Positive, at most 2^88.
+    - returns shape (size,).
 
     Notes
     -----

@@ -37,6 +37,7 @@ SLACK = 1e-9
 """Share of delta reserved for errors of floating-point arithmetic, which are far smaller."""
 
 
+@lru_cache(maxsize=1024)
 def discrete_gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
     """Return a small sigma for which discrete Gaussian noise is (epsilon, delta)-private, for numbers and arrays.
 
@@ -54,25 +55,15 @@ def discrete_gaussian_sigma(epsilon: float, delta: float, sensitivity: float) ->
        delta is the sum over w of P(W = w) (1 - e^(epsilon - (|v|^2 + 2 w) / (2 sigma^2)))+. The law of W is the same
        for all vectors that agree up to order, signs and zeros.
 
-    Parameters
-    ----------
-    epsilon : float
-        At least 2^-20.
-    delta : float
-        In (0, 1).
-    sensitivity : float
-        Largest L2 distance s between integers of neighbouring tables, positive.
+    - epsilon: At least 2^-20.
+    - delta: In (0, 1).
+    - sensitivity: Largest L2 distance s between integers of neighbouring tables, positive.
 
     References
     ----------
     Canonne, Kamath and Steinke (2020), The discrete Gaussian for differential privacy, theorems 4 and 7; Peikert
     (2010), An efficient and parallel Gaussian sampler for lattices, theorem 3.1, for the rounding.
     """
-    return _sigma(float(epsilon), float(delta), float(sensitivity))
-
-
-@lru_cache(maxsize=1024)
-def _sigma(epsilon: float, delta: float, sensitivity: float) -> float:
     sufficient = sensitivity / math.sqrt(2 * zcdp_rho(epsilon, delta)) * (1 + 1e-9)
     if delta >= SMALLEST_DELTA:
         continuous = sensitivity * unit_sigma(epsilon - 2e-12, delta * (1 - SLACK))

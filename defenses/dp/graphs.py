@@ -56,10 +56,7 @@ def project(edges: ArrayLike, n: int, bound: int) -> Integers64:
 
     The pass takes the edges in the order of their ends' numbers. It keeps an edge unless an end has `bound` edges.
 
-    Raises
-    ------
-    ValueError
-        If the graph is refused or the bound is not an integer of at least 1.
+    Raises ValueError if the graph is refused or the bound is not an integer of at least 1.
 
     Notes
     -----
@@ -98,25 +95,13 @@ def project(edges: ArrayLike, n: int, bound: int) -> Integers64:
 def edge_count_sensitivity(n: int, level: str, bound: int | None = None) -> int:
     """Sensitivity of the number of edges.
 
-    Parameters
-    ----------
-    n : int
-        Number of nodes, public.
-    level : {"edge", "node", "person"}
-        Whether neighbouring graphs differ in an edge, in the edges of a node, or in a node with its edges.
-    bound : int, optional
-        Public bound to which degrees are projected.
+    - level, {"edge", "node", "person"}: Whether neighbouring graphs differ in an edge, in the edges of a node, or in a
+      node with its edges.
+    - bound, optional: Public bound to which degrees are projected.
+    - returns: 1 for edges; else n - 1, or `bound` after projection where that is less (proof: `project`). A graph
+      without a node has as many edges as the graph in which this node has none.
 
-    Returns
-    -------
-    int
-        1 for edges; else n - 1, or `bound` after projection where that is less (proof: `project`). A graph without a
-        node has as many edges as the graph in which this node has none.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    Raises ValueError if a parameter is refused.
     """
     check_level(level)
     check_integer("n", n, low=1)
@@ -144,24 +129,12 @@ def release_edge_count(
 def degree_counts_sensitivity(n: int, level: str, bound: int) -> int:
     """L1 sensitivity of the histogram of degrees, after projection to `bound` for nodes and persons.
 
-    Parameters
-    ----------
-    n : int
-        Number of nodes, public.
-    level : {"edge", "node", "person"}
-        Whether neighbouring graphs differ in an edge, in the edges of a node, or in a node with its edges.
-    bound : int
-        Largest degree with a bin of its own; for nodes and persons also the bound of the projection.
+    - level, {"edge", "node", "person"}: Whether neighbouring graphs differ in an edge, in the edges of a node, or in a
+      node with its edges.
+    - bound: Largest degree with a bin of its own; for nodes and persons also the bound of the projection.
+    - returns: 4 for edges; for nodes 4 bound + 2 and for persons 2 bound + 2, or 2 n where that is less.
 
-    Returns
-    -------
-    int
-        4 for edges; for nodes 4 bound + 2 and for persons 2 bound + 2, or 2 n where that is less.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    Raises ValueError if a parameter is refused.
 
     Notes
     -----

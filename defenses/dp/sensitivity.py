@@ -79,10 +79,7 @@ def sum_sensitivity(low: float, high: float, neighbours: str = "replace", *, sel
     Replacing a record changes it by at most high - low, adding one by at most max(|low|, |high|). If the sum is over a
     selection that depends on the record (`selective`), a replacement may have either effect.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    Raises ValueError if a parameter is refused.
     """
     check_bounds(low, high)
     check_neighbours(neighbours)
@@ -98,10 +95,7 @@ def mean_sensitivity(low: float, high: float, n: int, neighbours: str = "replace
     Replacing changes one term of the sum. Removing x from n values changes the mean by |mean - x| / (n - 1), and
     |mean - x| is at most (high - low)(n - 1) / n, because x is one of the n values.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    Raises ValueError if a parameter is refused.
     """
     check_integer("n", n, low=1)
     return maximum_sensitivity(low, high, neighbours) / n
@@ -199,19 +193,9 @@ def median_smooth_sensitivity(values: ArrayLike, low: float, high: float, beta: 
     It can scale noise with heavy tails: Cauchy noise is epsilon-private with beta = epsilon / 6 and scale
     6 S / epsilon. S itself depends on the records and is not public.
 
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        At least one; clipped into the bounds.
-    low, high : float
-        Public bounds.
-    beta : float
-        Positive.
+    - values of shape (n,): At least one; clipped into the bounds.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is refused, there is no value or one is NaN.
+    Raises ValueError if a parameter is refused, there is no value or one is NaN.
 
     References
     ----------

@@ -155,12 +155,7 @@ class BinaryTree(PureMechanism):
 class BinaryTreeStream:
     """A stream whose events arrive one by one; it keeps the noise of as many nodes as a time has bits.
 
-    Parameters
-    ----------
-    mechanism : BinaryTree
-        Gives the horizon and the noise.
-    rng : Generator
-        Draws the noise.
+    - mechanism: Gives the horizon and the noise.
     """
 
     def __init__(self, mechanism: BinaryTree, rng: Generator) -> None:
@@ -349,15 +344,7 @@ class SparseVector(PureMechanism):
 
 
 class SparseVectorSession:
-    """A stream of comparisons with one noisy threshold.
-
-    Parameters
-    ----------
-    mechanism : SparseVector
-        Its parameters.
-    rng : Generator
-        Draws the noise.
-    """
+    """A stream of comparisons with one noisy threshold."""
 
     def __init__(self, mechanism: SparseVector, rng: Generator) -> None:
         self._mechanism = mechanism

@@ -79,16 +79,8 @@ def party_noise_parameter(multiplier: float, sensitivity: float, length: int, st
 def noisy_on_grid(values: Floats, part: float, step: float, rng: Generator) -> Floats:
     """Values rounded to the grid, with independent discrete Gaussian noise; multiples of the step.
 
-    Parameters
-    ----------
-    values : ndarray
-        Any shape.
-    part : float
-        Parameter of the noise, in steps.
-    step : float
-        Step of the grid, a power of two.
-    rng : Generator
-        Draws the noise.
+    - part: Parameter of the noise, in steps.
+    - step: Step of the grid, a power of two.
     """
     noise = discrete_gaussian(Fraction(part) ** 2, values.size, rng).reshape(values.shape)
     return np.asarray((np.rint(values / step) + noise) * step)
@@ -259,12 +251,8 @@ def federated_averaging(
 class Sensitivities:
     """L2 sensitivities of one round when one record is replaced.
 
-    Parameters
-    ----------
-    uplink : float
-        Sensitivity of a client's update, or under secure aggregation of the weighted sum.
-    downlink : float
-        Sensitivity of the mean update.
+    - uplink: Sensitivity of a client's update, or under secure aggregation of the weighted sum.
+    - downlink: Sensitivity of the mean update.
     """
 
     uplink: float
@@ -340,16 +328,10 @@ def check_clients(clients: Sequence[Client]) -> None:
 class _Table:
     """Clients' records in one array, padded to the size of the largest client.
 
-    Attributes
-    ----------
-    numbers, sizes : ndarray of int, shape (clients,)
-        Index of each client, and its number of records.
-    features : ndarray, shape (clients, most, d)
-        Encoded records.
-    labels : ndarray of int, shape (clients, most)
-        Their classes.
-    present : ndarray, shape (clients, most)
-        1 for a record, 0 for padding.
+    - numbers, sizes of shape (clients,): Index of each client, and its number of records.
+    - features of shape (clients, most, d): Encoded records.
+    - labels of shape (clients, most): Their classes.
+    - present of shape (clients, most): 1 for a record, 0 for padding.
     """
 
     numbers: NDArray[np.intp]

@@ -398,14 +398,7 @@ def noisy(values: Floats, scale: float, rng: Generator) -> Floats:
     The discrete noise of secure sums (`discrete_noise`) is exact. It is not used here, since vectors that the server
     sees one by one are not in fixed-point form. They would also need a draw for each client, round and weight.
 
-    Parameters
-    ----------
-    values : ndarray
-        Any shape.
-    scale : float
-        Standard deviation of the noise, positive.
-    rng : Generator
-        Draws the noise.
+    - scale: Standard deviation of the noise, positive.
     """
     grid = 2.0 ** (np.floor(np.log2(scale)) - GRID_BITS)
     return np.asarray(np.round((values + rng.normal(0.0, scale, values.shape)) / grid) * grid)

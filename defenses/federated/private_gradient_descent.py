@@ -132,19 +132,10 @@ class PrivateGradientDescent(Defense):
 def sampled_multiplier(epsilon: float, delta: float, sampling_rate: float, steps: int) -> float:
     """Least noise multiplier of sampled Gaussian noise over all steps, up to one part in a thousand.
 
-    Parameters
-    ----------
-    epsilon, delta : float
-        Budget of all steps. Neighbouring tables differ in one record's values.
-    sampling_rate : float
-        Probability that a record takes part in a step.
-    steps : int
-        Number of steps.
+    - epsilon, delta: Budget of all steps. Neighbouring tables differ in one record's values.
+    - sampling_rate: Probability that a record takes part in a step.
 
-    Raises
-    ------
-    ValueError
-        If no multiplier up to 10^6 is enough.
+    Raises ValueError if no multiplier up to 10^6 is enough.
     """
     # Without sampling, a replaced record moves each sum by 2C. Sampling never needs more noise.
     largest = 2 * np.sqrt(steps) / gaussian_shift(epsilon, delta)
@@ -162,12 +153,7 @@ def sampled_multiplier(epsilon: float, delta: float, sampling_rate: float, steps
 def sampled_epsilon(multiplier: float, sampling_rate: float, steps: int, delta: float) -> float:
     """Epsilon of sampled Gaussian noise over all steps, by numeric composition (dp-accounting); an upper bound.
 
-    Parameters
-    ----------
-    multiplier : float
-        Noise multiplier.
-    sampling_rate, steps, delta
-        See `sampled_multiplier`.
+    - sampling_rate, steps, delta: See `sampled_multiplier`.
     """
     from dp_accounting import NeighboringRelation
     from dp_accounting.pld.privacy_loss_distribution import from_gaussian_mechanism

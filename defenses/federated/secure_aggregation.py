@@ -276,14 +276,8 @@ class FixedPoint:
     that carry shares do not know it. Check words add up as vectors do. A changed sum passes the check with probability
     1/prime.
 
-    Parameters
-    ----------
-    fraction_bits : int
-        Bits after the binary point.
-    limit : float
-        Largest absolute value of one client's number.
-    field : PrimeField
-        Field of the sums.
+    - fraction_bits: Bits after the binary point.
+    - limit: Largest absolute value of one client's number.
     """
 
     fraction_bits: int

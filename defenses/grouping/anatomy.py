@@ -120,14 +120,8 @@ class Anatomy(MicrodataDefense):
 def bucket_groups(values: Integers, l: int, rng: Generator) -> Integers:  # noqa: E741
     """Group of each record, shape (n,): no group has a value twice, and every group has at least l records.
 
-    Parameters
-    ----------
-    values : ndarray of int, shape (n,)
-        Code of each record's sensitive value, from 0; no value occurs more than n / l times.
-    l : int
-        Smallest group size, 1 <= l <= n.
-    rng : Generator
-        Source of randomness.
+    - values of shape (n,): Code of each record's sensitive value, from 0; no value occurs more than n / l times.
+    - l: Smallest group size, 1 <= l <= n.
     """
     rank = rng.permutation(int(values.max()) + 1)[values]
     order = np.lexsort((rng.random(values.size), rank))

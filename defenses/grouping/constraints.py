@@ -60,37 +60,30 @@ class Constraint(ABC):
     All generalizations of a table without suppressed rows therefore satisfy the constraint if the table does. So does a
     table whose parts are generalized one by one, unless the constraint compares classes with the table they are in.
 
-    Attributes
-    ----------
-    kept_in_parts : bool
-        Whether the classes of a table satisfy the constraint if it was generalized part by part and they satisfied it
-        in their part.
-    spoils_all : bool
-        Whether every part of a failing class fails too. If so, generalization can only reduce the number of rows that
-        must be suppressed, as under k-anonymity. Otherwise, a failing class may spoil a good one by merging with it.
+    - kept_in_parts: Whether the classes of a table satisfy the constraint if it was generalized part by part and they
+      satisfied it in their part.
+    - spoils_all: Whether every part of a failing class fails too. If so, generalization can only reduce the number of
+      rows that must be suppressed, as under k-anonymity. Otherwise, a failing class may spoil a good one by merging
+      with it.
+    - words: The constraint in words, with its parameters as format fields.
     """
 
     kept_in_parts: ClassVar[bool] = True
     spoils_all: ClassVar[bool] = False
+    words: ClassVar[str]
 
     @abstractmethod
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Tell which classes satisfy the constraint.
 
-        Parameters
-        ----------
-        counts : ndarray of int, shape (classes, values)
-            Counts of each sensitive value in each class, in the order of the values; no class is empty.
-        table : ndarray of float, shape (values,)
-            Share of each value in the whole table.
-
-        Returns
-        -------
-        ndarray of bool, shape (classes,)
+        - counts of shape (classes, values): Counts of each sensitive value in each class, in the order of the values;
+          no class is empty.
+        - table of shape (values,): Share of each value in the whole table.
+        - returns shape (classes,).
         """
 
-    @abstractmethod
-    def __str__(self) -> str: ...
+    def __str__(self) -> str:
+        return self.words.format(**vars(self))
 
 
 @dataclass(frozen=True)
@@ -99,13 +92,11 @@ class DistinctDiversity(Constraint):
 
     l: int  # noqa: E741 (the field's own name for it)
     spoils_all: ClassVar[bool] = True
+    words: ClassVar[str] = "distinct {l}-diversity"
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the number of distinct values with l."""
         return np.asarray((counts > 0).sum(axis=1) >= self.l)
-
-    def __str__(self) -> str:
-        return f"distinct {self.l}-diversity"
 
 
 @dataclass(frozen=True)
@@ -113,15 +104,13 @@ class EntropyDiversity(Constraint):
     """Entropy l-diversity: the entropy of a class is at least log l."""
 
     l: float  # noqa: E741
+    words: ClassVar[str] = "entropy {l:g}-diversity"
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare exp(-sum p log p) with l."""
         shares = _shares(counts)
         entropy = -(shares * np.log(np.where(counts > 0, shares, 1.0))).sum(axis=1)
         return np.asarray(np.exp(entropy) >= self.l - ROUNDING)
-
-    def __str__(self) -> str:
-        return f"entropy {self.l:g}-diversity"
 
 
 @dataclass(frozen=True)
@@ -130,14 +119,12 @@ class RecursiveDiversity(Constraint):
 
     c: float
     l: int  # noqa: E741
+    words: ClassVar[str] = "recursive ({c:g}, {l})-diversity"
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the largest count with the sum of the counts from the l-th on."""
         ranked = -np.sort(-counts, axis=1)
         return np.asarray(ranked[:, 0] < self.c * ranked[:, self.l - 1 :].sum(axis=1))
-
-    def __str__(self) -> str:
-        return f"recursive ({self.c:g}, {self.l})-diversity"
 
 
 @dataclass(frozen=True)
@@ -146,13 +133,11 @@ class EqualCloseness(Constraint):
 
     t: float
     kept_in_parts: ClassVar[bool] = False
+    words: ClassVar[str] = "{t:g}-closeness with equal distances"
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the total variation distance with t."""
         return np.asarray(np.abs(_shares(counts) - table).sum(axis=1) / 2 <= self.t + ROUNDING)
-
-    def __str__(self) -> str:
-        return f"{self.t:g}-closeness with equal distances"
 
 
 @dataclass(frozen=True)
@@ -161,14 +146,12 @@ class OrderedCloseness(Constraint):
 
     t: float
     kept_in_parts: ClassVar[bool] = False
+    words: ClassVar[str] = "{t:g}-closeness with ordered distances"
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the earth mover's distance between ordered values with t."""
         moved = np.abs(np.cumsum(_shares(counts) - table, axis=1)).sum(axis=1)
         return np.asarray(moved / max(1, table.size - 1) <= self.t + ROUNDING)
-
-    def __str__(self) -> str:
-        return f"{self.t:g}-closeness with ordered distances"
 
 
 @dataclass(frozen=True)
@@ -176,13 +159,11 @@ class LargestShare(Constraint):
     """The alpha of (alpha, k)-anonymity: no value has a larger share of a class."""
 
     alpha: float
+    words: ClassVar[str] = "shares of at most {alpha:g}"
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the share of the most frequent value with alpha."""
         return np.asarray(_shares(counts).max(axis=1) <= self.alpha + ROUNDING)
-
-    def __str__(self) -> str:
-        return f"shares of at most {self.alpha:g}"
 
 
 def make_constraints(
@@ -239,14 +220,8 @@ def _checked_constraints(
 class SensitiveColumn:
     """A sensitive column in coded form.
 
-    Attributes
-    ----------
-    name : str
-        The column's name.
-    codes : ndarray of int, shape (n,)
-        Code of each record's value; codes ascend with the values if these have an order.
-    counts : ndarray of int, shape (values,)
-        Number of records with each value.
+    - codes of shape (n,): Code of each record's value; codes ascend with the values if these have an order.
+    - counts of shape (values,): Number of records with each value.
     """
 
     name: str
@@ -282,10 +257,7 @@ def sensitive_columns(records: Microdata, constraints: Sequence[Constraint]) -> 
 def counted_sensitive_columns(records: CountedTable, constraints: Sequence[Constraint]) -> tuple[SensitiveColumn, ...]:
     """The columns that the constraints apply to; they have codes only where each combination is a record.
 
-    Raises
-    ------
-    ValueError
-        As `sensitive_columns`.
+    Raises ValueError: As `sensitive_columns`.
     """
     if not constraints:
         return ()
@@ -373,20 +345,8 @@ def all_hold(
 ) -> Booleans:
     """Tell which classes satisfy every constraint in every sensitive column.
 
-    Parameters
-    ----------
-    constraints : sequence of Constraint
-        The constraints.
-    columns : sequence of SensitiveColumn
-        The sensitive columns.
-    histograms : sequence of csr_array or ndarray, each of shape (size, values)
-        Counts of each value in each class, for every column; no class is empty.
-    size : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of bool, shape (size,)
+    - histograms, each of shape (size, values): Counts of each value in each class, for every column; no class is empty.
+    - returns shape (size,).
     """
     holds = np.ones(size, dtype=bool)
     for column, histogram in zip(columns, histograms, strict=True):
@@ -415,17 +375,10 @@ def _shares(counts: Integers) -> Floats:
 class ConstrainedDefense(KAnonymousDefense, CountedDefense):
     """A k-anonymous defense whose classes satisfy further constraints on the sensitive columns.
 
-    Parameters
-    ----------
-    k, columns
-        As for `KAnonymousDefense`.
-    l, diversity, c, t, distance, alpha
-        As for `defenses.grouping.constraints.make_constraints`.
+    - k, columns: As for `KAnonymousDefense`.
+    - l, diversity, c, t, distance, alpha: As for `defenses.grouping.constraints.make_constraints`.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range or unknown.
+    Raises ValueError if a parameter is out of range or unknown.
     """
 
     def __init__(

@@ -19,16 +19,9 @@ from metrics.columns import Booleans, Floats, Integers64, check_integer, check_r
 class Part:
     """Type, shape and range of one array of a protocol's reports.
 
-    Parameters
-    ----------
-    dtype : type
-        The exact NumPy type.
-    columns : int, optional
-        Number of entries a person; by default the array is one-dimensional with one number a person.
-    top : int, optional
-        Largest number, if the range is smaller than the type's; the smallest is then 0.
-    bits : int
-        Length of one person's entries as sent.
+    - columns, optional: Number of entries a person; by default the array is one-dimensional with one number a person.
+    - top, optional: Largest number, if the range is smaller than the type's; the smallest is then 0.
+    - bits: Length of one person's entries as sent.
     """
 
     dtype: Any

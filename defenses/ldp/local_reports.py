@@ -195,21 +195,11 @@ class LocalReports(Defense):
 def coded_values(records: Microdata, column: str, missing: str, parameter: str) -> tuple[Integers64, int]:
     """Position of each row's value in the public domain of a column, and the number of values.
 
-    Parameters
-    ----------
-    records : Microdata
-        The records.
-    column : str
-        One of their columns.
-    missing : {"refuse", "category"}
-        Whether a missing value raises an error, or is a further value after the domain's.
-    parameter : str
-        The parameter that error messages name.
+    - missing, {"refuse", "category"}: Whether a missing value raises an error, or is a further value after the
+      domain's.
+    - parameter: The parameter that error messages name.
 
-    Raises
-    ------
-    ValueError
-        If the column has no declared domain or a value outside of it, or a missing value is refused.
+    Raises ValueError if the column has no declared domain or a value outside of it, or a missing value is refused.
     """
     domain = public_domain(records, column, parameter)
     try:

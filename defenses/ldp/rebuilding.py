@@ -24,23 +24,9 @@ def rebuilt_rows(
 ) -> list[Integers]:
     """Draw rows with the estimated distributions of the columns, and of significant pairs.
 
-    Parameters
-    ----------
-    sent : sequence of SentReports
-        Reports of each column.
-    shares : sequence of ndarray of float, each of shape (size,)
-        Estimates of the columns' distributions. They are projected onto the simplex.
-    n : int
-        Number of rows.
-    joint : bool
-        Whether all persons report all columns, so that pairs can be estimated.
-    rng : Generator
-        Draws the rows.
-
-    Returns
-    -------
-    list of ndarray of int, each of shape (n,)
-        Value of each row in each column.
+    - shares, each of shape (size,): Estimates of the columns' distributions. They are projected onto the simplex.
+    - joint: Whether all persons report all columns, so that pairs can be estimated.
+    - returns shape (n,): Value of each row in each column.
 
     Notes
     -----

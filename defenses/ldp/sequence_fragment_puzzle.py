@@ -26,12 +26,8 @@ _FAMILY = 0x50555A5A
 class FrequentWords:
     """Discovered words, the most frequent first.
 
-    Attributes
-    ----------
-    values : ndarray of int, shape (words,)
-        The words as numbers; `SequenceFragmentPuzzle.decode` returns their text.
-    counts : ndarray of float, shape (words,)
-        Estimated counts.
+    - values of shape (words,): The words as numbers; `SequenceFragmentPuzzle.decode` returns their text.
+    - counts of shape (words,): Estimated counts.
     """
 
     values: Integers64

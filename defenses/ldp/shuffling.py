@@ -198,6 +198,11 @@ class ShuffledResponse(Parametrized):
     ValueError
         If a parameter is out of range.
 
+    Attributes
+    ----------
+    local : GeneralizedRandomizedResponse
+        The protocol of one person.
+
     References
     ----------
     Erlingsson et al. (2019), Amplification by shuffling; Feldman, McMillan and Talwar (2023), section 4.
@@ -221,14 +226,9 @@ class ShuffledResponse(Parametrized):
         self.delta = check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
         self.d = check_integer("d", d, low=3)
         self.n = check_integer("n", n, low=1)
-        self._local = GeneralizedRandomizedResponse(
+        self.local = GeneralizedRandomizedResponse(
             epsilon=_largest_local_epsilon(float(epsilon), float(delta), int(d), int(n)), d=d
         )
-
-    @property
-    def local(self) -> GeneralizedRandomizedResponse:
-        """The protocol of one person."""
-        return self._local
 
     @property
     def guarantee(self) -> Guarantee:

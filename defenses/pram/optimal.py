@@ -23,17 +23,9 @@ from metrics.columns import Floats, require
 def optimal_flips(counts: Floats, e: float) -> Floats:
     """Flip probabilities q of least cost; among several optima, counts of zero take the smallest probability.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (d,), d >= 3
-        In descending order, the first equal to 1; every private q must have positive cost.
-    e : float
-        exp(epsilon), finite.
+    - counts of shape (d,): In descending order, the first equal to 1; every private q must have positive cost.
 
-    Raises
-    ------
-    ArithmeticError
-        If the steps do not converge.
+    Raises ArithmeticError if the steps do not converge.
     """
     cost = _Cost.of(counts)
     root = np.sqrt(counts.size)
@@ -59,14 +51,9 @@ def optimal_flips(counts: Floats, e: float) -> Floats:
 class _Cost:
     """Cost sum (v_i q_i - m)^2 as a function of (a, b, c, f, m), for counts that descend from 1.
 
-    Attributes
-    ----------
-    counts : ndarray, shape (d,)
-        v.
-    negative : ndarray, shape (d,)
-        -v, ascending, for binary search.
-    sums, squares : ndarray, shape (d + 1,)
-        Prefix sums of v and v^2, in extended precision because they are subtracted.
+    - counts of shape (d,): v.
+    - negative of shape (d,): -v, ascending, for binary search.
+    - sums, squares of shape (d + 1,): Prefix sums of v and v^2, in extended precision because they are subtracted.
     """
 
     counts: Floats
@@ -283,12 +270,7 @@ def undistorting_flips(counts: Floats, e: float) -> Floats | None:
     from above. With two categories the matrix has no third row, and the solution always exists; the formula also
     covers v_2 = 0.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (d,), d >= 2
-        In descending order, the first positive.
-    e : float
-        exp(epsilon).
+    - counts of shape (d,): In descending order, the first positive.
 
     Notes
     -----

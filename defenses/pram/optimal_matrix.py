@@ -51,6 +51,7 @@ from defenses.pram.matrix import (
     prior_counts,
     public_tables,
     retention_for_epsilon,
+    retention_pk,
     transition_matrix,
     unless_public,
 )
@@ -81,22 +82,10 @@ def subset_selection(d: int, epsilon: float) -> Floats:
 
     It is optimal for uniform histograms, with w near d/(e + 1). For w = 1 it is retention-replacement.
 
-    Parameters
-    ----------
-    d : int
-        Number of categories, at least 2.
-    epsilon : float
-        Positive.
+    - d: Number of categories, at least 2.
+    - returns shape (C(d, w), d): Columns sum to 1.
 
-    Returns
-    -------
-    ndarray, shape (C(d, w), d)
-        Columns sum to 1.
-
-    Raises
-    ------
-    ValueError
-        If `d` or `epsilon` is refused, or there are more than a million sets.
+    Raises ValueError if `d` or `epsilon` is refused, or there are more than a million sets.
 
     Notes
     -----
@@ -143,17 +132,10 @@ def most_informative_matrix(histogram: ArrayLike, epsilon: float) -> Floats:
     It has at most d outputs. They are labelled so that as many records as possible keep their category; unused rows
     are zero.
 
-    Parameters
-    ----------
-    histogram : array_like, shape (d,)
-        A public histogram: the matrix reveals it.
-    epsilon : float
-        Positive and at most 30.
+    - histogram of shape (d,): A public histogram: the matrix reveals it.
+    - epsilon: Positive and at most 30.
 
-    Raises
-    ------
-    ValueError
-        If an argument is refused or there are too many categories.
+    Raises ValueError if an argument is refused or there are too many categories.
     """
     counts, patterns = _patterns(histogram, epsilon, MOST_ENUMERATED)
     gains = _row_information(patterns, counts / counts.sum())
@@ -173,24 +155,12 @@ def most_informative_matrix(histogram: ArrayLike, epsilon: float) -> Floats:
 def least_variance_protocol(histogram: ArrayLike, epsilon: float) -> Floats:
     """Protocol with the smallest `estimation_variance` under epsilon, for at most 10 categories.
 
-    Parameters
-    ----------
-    histogram : array_like, shape (d,)
-        A public histogram: the protocol reveals it.
-    epsilon : float
-        At least .01 and at most 30; below, the program is nearly singular.
+    - histogram of shape (d,): A public histogram: the protocol reveals it.
+    - epsilon: At least .01 and at most 30; below, the program is nearly singular.
+    - returns shape (outputs, d): Columns sum to 1; there may be more outputs than categories.
 
-    Returns
-    -------
-    ndarray, shape (outputs, d)
-        Columns sum to 1; there may be more outputs than categories.
-
-    Raises
-    ------
-    ValueError
-        If an argument is refused or there are too many categories.
-    ModuleNotFoundError
-        If CVXOPT is not installed.
+    Raises ValueError if an argument is refused or there are too many categories. Raises ModuleNotFoundError if CVXOPT
+    is not installed.
     """
     import cvxopt
 
@@ -344,10 +314,12 @@ class OptimalMatrix(BlockwiseDefense):
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon and Pk of the randomized columns, computed from the matrices in use."""
         matrices = self._matrices(records)
+        if nothing := unless_public(records, list(matrices)):
+            return nothing
         names = ", ".join(matrices)
         # k = 1 + (n - 1) e^-spread for each column, and spreads of independent columns add up.
-        spread = float(np.prod([pk(matrix, 2) - 1 for matrix in matrices.values()]))
-        return unless_public(records, list(matrices)) or Guarantee(
+        spread = float(np.prod([_pk_of_two(matrix) - 1 for matrix in matrices.values()]))
+        return Guarantee(
             epsilon=float(sum(epsilon(matrix) for matrix in matrices.values())),
             pk=1 + (len(records) - 1) * spread,
             statement=f"local, one record replaced by any other, of the columns {names} together, "
@@ -363,6 +335,12 @@ class OptimalMatrix(BlockwiseDefense):
         if self.prior is None or name not in self.prior:
             return (1.0,) * categories
         return tuple(prior_counts(self.prior, name, categories).tolist())
+
+
+def _pk_of_two(matrix: Floats) -> float:
+    """Pk of two records that are released through the matrix of one column."""
+    # Many categories have retention-replacement, whose Pk does not take O(d^3).
+    return pk(matrix, 2) if len(matrix) <= MOST_ENUMERATED else retention_pk(np.diagonal(matrix), 2)
 
 
 @lru_cache(64)

@@ -40,17 +40,10 @@ def noisy_histogram(counts: ArrayLike, epsilon: float, rng: Generator) -> Floats
     proportional to e^(-epsilon |z| / 2) then changes probabilities by a factor of at most e^epsilon. The projection is
     post-processing.
 
-    Parameters
-    ----------
-    counts : array_like of int, shape (d,)
-        The histogram.
-    epsilon : float
-        At least 2^-40; infinity adds no noise.
+    - counts of shape (d,): The histogram.
+    - epsilon: At least 2^-40; infinity adds no noise.
 
-    Raises
-    ------
-    ValueError
-        If the histogram is refused or epsilon is too small or not positive.
+    Raises ValueError if the histogram is refused or epsilon is too small or not positive.
 
     Notes
     -----
@@ -80,17 +73,10 @@ def retention_by_objective(counts: ArrayLike, epsilon_matrix: float, epsilon_rel
     change of M, below e^(T/L). L = 2 T/epsilon_1 makes this e^(epsilon_1 / 2). As j grows, the minima converge to those
     over C, and the bound remains. The proof is for exact minima; they are computed to about 1e-12.
 
-    Parameters
-    ----------
-    counts : array_like of int, shape (d,)
-        The histogram.
-    epsilon_matrix, epsilon_release : float
-        Epsilon of the matrix, and of releasing records through it; positive.
+    - counts of shape (d,): The histogram.
+    - epsilon_matrix, epsilon_release: Epsilon of the matrix, and of releasing records through it; positive.
 
-    Raises
-    ------
-    ValueError
-        If the histogram is refused or an epsilon is not positive.
+    Raises ValueError if the histogram is refused or an epsilon is not positive.
 
     Notes
     -----
@@ -120,17 +106,10 @@ def retention_by_output(counts: ArrayLike, epsilon_matrix: float, epsilon_releas
     proportional to e^(-epsilon_1 L |b| / G) then changes densities by a factor of at most e^epsilon_1. The projection
     is post-processing. Any L fixed in advance is valid; L = 10 d G/epsilon_1 makes the noise's expected length 1/10.
 
-    Parameters
-    ----------
-    counts : array_like of int, shape (d,)
-        The histogram.
-    epsilon_matrix, epsilon_release : float
-        Epsilon of the matrix, and of releasing records through it; positive.
+    - counts of shape (d,): The histogram.
+    - epsilon_matrix, epsilon_release: Epsilon of the matrix, and of releasing records through it; positive.
 
-    Raises
-    ------
-    ValueError
-        If the histogram is refused or an epsilon is not positive.
+    Raises ValueError if the histogram is refused or an epsilon is not positive.
 
     Notes
     -----

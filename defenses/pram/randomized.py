@@ -67,12 +67,8 @@ def draw(codes: ArrayLike, matrix: ArrayLike, rng: Generator) -> Integers:
 class Transitions:
     """A transition matrix with a guide to its cumulative probabilities.
 
-    Parameters
-    ----------
-    levels : ndarray, shape (d, d)
-        Cumulative probabilities of the releases (columns) of each original category (rows).
-    guide : ndarray of int32, shape (d, d)
-        Entry [j, g] is the first release of category j whose cumulative probability exceeds g / d.
+    - levels of shape (d, d): Cumulative probabilities of the releases (columns) of each original category (rows).
+    - guide of shape (d, d): Entry [j, g] is the first release of category j whose cumulative probability exceeds g / d.
 
     Notes
     -----
@@ -103,10 +99,7 @@ class Transitions:
     def draw(self, codes: Integers, rng: Generator) -> Integers:
         """Draw the release of each record.
 
-        Parameters
-        ----------
-        codes : ndarray of int, shape (n,)
-            Categories from 0 to d - 1.
+        - codes of shape (n,): Categories from 0 to d - 1.
         """
         d = len(self.levels)
         uniform = rng.random(codes.size)
@@ -143,16 +136,8 @@ def check_codes(codes: ArrayLike, d: int) -> Integers:
 class Categories:
     """Categories or public bins of the records in a column.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    domain : Domain
-        Its domain.
-    size : int
-        Number of categories, with the missing one if a value is missing.
-    of_code : ndarray of int, shape (codes,), optional
-        Category of each code; None where blocks hold numbers.
+    - size: Number of categories, with the missing one if a value is missing.
+    - of_code of shape (codes,), optional: Category of each code; None where blocks hold numbers.
     """
 
     name: str
@@ -176,20 +161,12 @@ class Categories:
             return self.domain.codes(block.numbers(self.name))
         return self.of_code[block.codes(self.name)]
 
-    def cell_list(self) -> CellList:
-        """Released cells, in the order of the categories and then the missing value."""
-        return CellList(category_cells(self.domain).tolist())
-
 
 def randomized(columns: Sequence[Categories], mechanism: Transitions | Floats) -> Step:
     """Step of columns whose categories are randomized, each by itself or all together.
 
-    Parameters
-    ----------
-    columns : sequence of Categories
-        The columns; several are randomized jointly.
-    mechanism : Transitions or ndarray, shape (categories,)
-        Transition matrix, or retention probabilities.
+    - columns: The columns; several are randomized jointly.
+    - mechanism of shape (categories,): Transition matrix, or retention probabilities.
     """
     names = tuple(column.name for column in columns)
 
@@ -198,7 +175,7 @@ def randomized(columns: Sequence[Categories], mechanism: Transitions | Floats) -
         drawn = mechanism.draw(codes, rng) if isinstance(mechanism, Transitions) else replace(codes, mechanism, rng)
         return {name: part.astype(np.int32) for name, part in zip(names, np.unravel_index(drawn, sizes), strict=True)}
 
-    return Step(names, {column.name: column.cell_list() for column in columns}, release)
+    return Step(names, {column.name: CellList(category_cells(column.domain).tolist()) for column in columns}, release)
 
 
 def joint_codes(columns: Sequence[Categories], block: Block) -> tuple[Integers, tuple[int, ...]]:

@@ -35,17 +35,9 @@ def pair_rows(d: int, e: float) -> tuple[sparse.csr_array, Floats]:
 def program_flips(counts: Floats, e: float) -> Floats:
     """Flip probabilities q that minimise |v q - mean(v q)| under the constraints of every pair.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (d,), d >= 2
-        v, in any order.
-    e : float
-        exp(epsilon).
+    - counts of shape (d,): v, in any order.
 
-    Raises
-    ------
-    ModuleNotFoundError
-        If CVXOPT is not installed.
+    Raises ModuleNotFoundError if CVXOPT is not installed.
     """
     scaled = counts / np.linalg.norm(counts)
     return private_minimum(2 * distance_matrix(scaled), np.zeros(counts.size), e)
@@ -59,21 +51,10 @@ def distance_matrix(counts: Floats) -> Floats:
 def private_minimum(quadratic: Floats, linear: Floats, e: float) -> Floats:
     """Flip probabilities q that minimise q' Q q / 2 + c' q under the constraints of every pair and 0 <= q <= 1.
 
-    Parameters
-    ----------
-    quadratic : ndarray, shape (d, d), d >= 2
-        Q, positive semidefinite.
-    linear : ndarray, shape (d,)
-        c.
-    e : float
-        exp(epsilon).
+    - quadratic of shape (d, d): Q, positive semidefinite.
+    - linear of shape (d,): c.
 
-    Raises
-    ------
-    ModuleNotFoundError
-        If CVXOPT is not installed.
-    ArithmeticError
-        If CVXOPT fails.
+    Raises ModuleNotFoundError if CVXOPT is not installed. Raises ArithmeticError if CVXOPT fails.
     """
     import cvxopt
 

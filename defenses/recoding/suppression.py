@@ -113,14 +113,9 @@ class CellSuppression(KAnonymousDefense):
 def suppressed_cells(codes: Integers, k: int, worth: NDArray[np.float64]) -> Booleans:
     """Return the cells to suppress so that every row occurs at least k times, shape (n, p).
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n, p)
-        Codes of the values of each column, from 0 on; n >= k.
-    k : int
-        Smallest number of equal rows.
-    worth : ndarray of float, shape (p,)
-        Cost of suppressing a cell of each column.
+    - codes of shape (n, p): Codes of the values of each column, from 0 on; n >= k.
+    - k: Smallest number of equal rows.
+    - worth of shape (p,): Cost of suppressing a cell of each column.
     """
     n, p = codes.shape
     suppressed = np.zeros((n, p), dtype=bool)

@@ -40,12 +40,7 @@ COUNTS = Fraction(9, 10)
 class AnnealedBudget:
     """A budget that is spent in rounds of one selection and one measurement each.
 
-    Parameters
-    ----------
-    total : Fraction
-        The whole budget rho.
-    rounds : int
-        Number of rounds if their cost stayed the same.
+    - rounds: Number of rounds if their cost stayed the same.
 
     Notes
     -----
@@ -112,29 +107,18 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
 
     There are as many rows as records. Numbers are counted by public bins and drawn uniformly inside a bin.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy parameter epsilon, positive.
-    delta : float
-        Privacy parameter delta, in (0, 1).
-    workload : list of list of str, optional
-        Sets of columns whose joint counts should be preserved. The default is all sets of three released columns, or
-        of two if there are more than 24.
-    most_cells : int
-        Largest number of cells of the model's junction tree, at least 1. There are at most 20 for each record, too,
-        and 2 for each record in a measured set of several columns.
-    structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. They are public. The model
-        gives those of categories and of whole bins a probability of nearly 0. Rows that hold one all the same are drawn
-        again.
+    - delta: Privacy parameter delta, in (0, 1).
+    - workload, optional: Sets of columns whose joint counts should be preserved. The default is all sets of three
+      released columns, or of two if there are more than 24.
+    - most_cells: Largest number of cells of the model's junction tree, at least 1. There are at most 20 for each
+      record, too, and 2 for each record in a measured set of several columns.
+    - structural_zeros: Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. They are
+      public. The model gives those of categories and of whole bins a probability of nearly 0. Rows that hold one all
+      the same are drawn again.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range. On `apply`, if a released column has no declared domain or too many values to
-        be measured with any other. Also if the workload names an unknown column, a set has too many cells, or a
-        structural zero cannot be read or avoided.
+    Raises ValueError if a parameter is out of range. On `apply`, if a released column has no declared domain or too
+    many values to be measured with any other. Also if the workload names an unknown column, a set has too many cells,
+    or a structural zero cannot be read or avoided.
 
     Warns
     -----

@@ -23,12 +23,9 @@ Columns = tuple[int, ...]
 class CountedColumns:
     """Records as positions of values in public domains.
 
-    Parameters
-    ----------
-    codes : list of ndarray of int, each of shape (n,)
-        Position of each record's value in each column; -1 where it is missing or not in the domain.
-    sizes : tuple of int
-        Number of values of each column.
+    - codes, each of shape (n,): Position of each record's value in each column; -1 where it is missing or not in the
+      domain.
+    - sizes: Number of values of each column.
     """
 
     codes: list[Integers] = field(repr=False)
@@ -64,14 +61,10 @@ DEVIATIONS = 3.0
 class MeasuredTable(CountedColumns):
     """Counted columns that are read through noise only.
 
-    Parameters
-    ----------
-    codes : list of ndarray of int, each of shape (n,)
-        Position of each record's value in each column; -1 where it is missing or not in the domain.
-    sizes : tuple of int
-        Number of values of each column.
-    impossible : mapping of tuple of int to ndarray of bool
-        Publicly known combinations of values that no row holds: True in the cells of these columns.
+    - codes, each of shape (n,): Position of each record's value in each column; -1 where it is missing or not in the
+      domain.
+    - sizes: Number of values of each column.
+    - impossible: Publicly known combinations of values that no row holds: True in the cells of these columns.
     """
 
     impossible: Mapping[Columns, Booleans] = field(default_factory=dict)

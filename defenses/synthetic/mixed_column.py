@@ -36,16 +36,11 @@ class PrunedForest:
     Nodes of all trees are numbered together. A split with too few records on one side is dropped, and all records of
     the node go to the other side. A node with too few records on either side becomes a leaf.
 
-    Attributes
-    ----------
-    left, right : ndarray of int, shape (nodes,)
-        Children of each node; both are the same node after a dropped split, and the node itself for a leaf.
-    feature : ndarray of int, shape (nodes,)
-        Feature that is split; 0 for leaves.
-    threshold : ndarray of float, shape (nodes,)
-        Values up to it go left.
-    roots : ndarray of int, shape (trees,)
-        Root of each tree.
+    - left, right of shape (nodes,): Children of each node; both are the same node after a dropped split, and the node
+      itself for a leaf.
+    - feature of shape (nodes,): Feature that is split; 0 for leaves.
+    - threshold of shape (nodes,): Values up to it go left.
+    - roots of shape (trees,): Root of each tree.
     """
 
     left: Integers
@@ -58,14 +53,8 @@ class PrunedForest:
     def of(trees: Sequence[Any], features: Features, fewest: int) -> PrunedForest:
         """Prune fitted trees.
 
-        Parameters
-        ----------
-        trees : sequence of DecisionTreeClassifier
-            The fitted trees.
-        features : ndarray of float, shape (n, features)
-            The records that count.
-        fewest : int
-            Smallest number of records in a leaf, at most n.
+        - features of shape (n, features): The records that count.
+        - fewest: Smallest number of records in a leaf, at most n.
         """
         sizes = [tree.tree_.node_count for tree in trees]
         roots = np.cumsum([0, *sizes[:-1]])
@@ -106,11 +95,6 @@ class PrunedForest:
         """Bounds of every node in every feature, two arrays of shape (nodes, columns).
 
         A record reaches a node only if each feature is above the lower and at most the upper bound.
-
-        Parameters
-        ----------
-        columns : int
-            Number of features.
         """
         low = np.full((self.left.size, columns), -np.inf)
         high = np.full((self.left.size, columns), np.inf)
@@ -133,14 +117,9 @@ class PrunedForest:
 class LeafMembers:
     """Records of the leaves of all trees.
 
-    Attributes
-    ----------
-    leaf : ndarray of int, shape (n, trees)
-        Leaf of each record in each tree.
-    members : ndarray of int, shape (n * trees,)
-        Records in the order of their leaves.
-    start, count : ndarray of int, shape (nodes,)
-        Position of each leaf's first record among `members`, and its number of records.
+    - leaf of shape (n, trees): Leaf of each record in each tree.
+    - members of shape (n * trees,): Records in the order of their leaves.
+    - start, count of shape (nodes,): Position of each leaf's first record among `members`, and its number of records.
     """
 
     leaf: Integers
@@ -174,16 +153,11 @@ Drawn = NDArray[Any]
 class MixedColumn:
     """A column of numbers, or of categories as codes.
 
-    Attributes
-    ----------
-    original : Series, shape (n,)
-        The column as the publisher holds it.
-    domain : Domain, optional
-        Its domain; None for a column of released cells.
-    values : ndarray, shape (n,)
-        Numbers, NaN where missing; or the code of each record's category.
-    cells : ndarray of object, shape (categories + 1,), optional
-        Released cell of each code, the missing value last; None for a column of numbers.
+    - original of shape (n,): The column as the publisher holds it.
+    - domain, optional: Its domain; None for a column of released cells.
+    - values of shape (n,): Numbers, NaN where missing; or the code of each record's category.
+    - cells of shape (categories + 1,), optional: Released cell of each code, the missing value last; None for a column
+      of numbers.
     """
 
     original: pd.Series[Any]
@@ -247,14 +221,9 @@ def category_order(codes: Integers, size: int, responses: Floats) -> Floats:
     With a single response this is the order of the category's means. A tree's best split of the categories into two
     sets is then a cut of that order (Breiman et al. 1984, theorem 4.5). With several responses it is an approximation.
 
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n,)
-        Category of each record.
-    size : int
-        Number of categories; those without records come last.
-    responses : ndarray of float, shape (n, responses)
-        Numbers, or indicators of classes.
+    - codes of shape (n,): Category of each record.
+    - size: Number of categories; those without records come last.
+    - responses of shape (n, responses): Numbers, or indicators of classes.
 
     References
     ----------
@@ -283,12 +252,8 @@ def split_ranks(column: MixedColumn, responses: Floats) -> Floats:
 class CategoryDistribution:
     """Empirical distribution of categories or released cells, in the order of their codes.
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (n,)
-        The cell of each record.
-    cells : ndarray of object, shape (cells,)
-        The released cell of each code.
+    - codes of shape (n,): The cell of each record.
+    - cells of shape (cells,): The released cell of each code.
     """
 
     codes: Integers
@@ -315,12 +280,8 @@ class CategoryDistribution:
 class NumberDistribution:
     """Distribution of numbers, interpolated linearly between the middles of steps; a missing number is the last.
 
-    Attributes
-    ----------
-    domain : NumericDomain
-        Range and bins of the numbers.
-    coded : CodedColumn
-        The column coded by its domain, with at least one number.
+    - domain: Range and bins of the numbers.
+    - coded: The column coded by its domain, with at least one number.
     """
 
     domain: NumericDomain

@@ -29,14 +29,8 @@ def maximal_parent_sets(sizes: Mapping[int, int], cells: float, degree: int) -> 
 
     The empty set is the answer where no column fits.
 
-    Parameters
-    ----------
-    sizes : mapping of int to int
-        Number of values of each possible parent.
-    cells : float
-        Largest number of combinations.
-    degree : int
-        Largest number of parents, at least 0.
+    - sizes: Number of values of each possible parent.
+    - degree: Largest number of parents, at least 0.
 
     References
     ----------

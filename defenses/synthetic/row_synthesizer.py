@@ -37,12 +37,7 @@ Zeros = Sequence[Mapping[str, str]]
 class StructuralZero:
     """A combination of cells that no row may hold together, such as an age below 15 and a positive income.
 
-    Attributes
-    ----------
-    cells : mapping of str to str
-        A released cell for each column: a value, an interval, a set or ``*``.
-    domains : mapping of str to Domain
-        Domains of these columns.
+    - cells: A released cell for each column: a value, an interval, a set or ``*``.
     """
 
     cells: Mapping[str, str]
@@ -51,11 +46,8 @@ class StructuralZero:
     def holds(self, drawn: Mapping[str, Any]) -> Booleans:
         """Which rows hold the impossible combination, shape (rows,).
 
-        Parameters
-        ----------
-        drawn : mapping of str to ndarray, shape (rows,) each
-            Numbers, NaN where missing; or codes of categories, the last code where missing. At least one column; an
-            absent column holds missing values only.
+        - drawn of shape (rows,): Numbers, NaN where missing; or codes of categories, the last code where missing. At
+          least one column; an absent column holds missing values only.
         """
         rows = len(next(iter(drawn.values())))
         covered = [self._covers(name, drawn.get(name, _missing(self.domains[name], rows))) for name in self.cells]
@@ -64,10 +56,7 @@ class StructuralZero:
     def cells_of(self, names: Sequence[str]) -> Booleans:
         """Which combinations of categories and whole bins are impossible; one axis for each of its columns, ascending.
 
-        Parameters
-        ----------
-        names : sequence of str
-            All columns; they give the order of the axes.
+        - names: All columns; they give the order of the axes.
         """
         result = np.ones((), dtype=bool)
         for name in (name for name in names if name in self.cells):
@@ -130,7 +119,10 @@ def structural_zeros(records: Microdata, zeros: Zeros) -> tuple[StructuralZero, 
                 check_cell(name, cell, domains[name])
             except ValueError as error:
                 raise ValueError(f"structural_zeros: {error}") from None
-        check_avoidable(rule)
+        refuse(
+            all(cell == SUPPRESSED for cell in rule.values()),
+            f"structural_zeros: the combination {', '.join(map(' = '.join, rule.items()))} forbids every row",
+        )
         result.append(StructuralZero(rule, domains))
     return tuple(result)
 
@@ -148,15 +140,6 @@ def check_cell(name: str, cell: str, domain: Domain) -> None:
     require(
         overlap.any() or cells.or_missing.any(),
         f"column {name!r}: {cell} covers no number of the domain, which is {bounds}",
-    )
-
-
-def check_avoidable(rule: Mapping[str, str]) -> None:
-    """Raise ValueError if a rule covers every row, whatever its values."""
-    words = ", ".join(f"{name} = {cell}" for name, cell in rule.items())
-    refuse(
-        all(cell == SUPPRESSED for cell in rule.values()),
-        f"structural_zeros: the combination {words} forbids every row",
     )
 
 
@@ -202,19 +185,12 @@ MOST_ROUNDS = 100
 class RowSynthesizer(MicrodataDefense):
     """A defense that fits a model to the records and draws new rows from it; it guarantees nothing.
 
-    Parameters
-    ----------
-    rows : int, optional
-        Number of new rows, at least 0; by default as many as records.
-    structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. Rows that hold one are drawn
-        again.
+    - rows, optional: Number of new rows, at least 0; by default as many as records.
+    - structural_zeros: Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. Rows that
+      hold one are drawn again.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range; on `apply`, if a value is no category of its domain or no finite number.
-        On `apply`, if a structural zero cannot be read, or rows still hold one after 100 draws.
+    Raises ValueError if a parameter is out of range; on `apply`, if a value is no category of its domain or no finite
+    number. On `apply`, if a structural zero cannot be read, or rows still hold one after 100 draws.
     """
 
     def __init__(self, *, rows: int | None = None, structural_zeros: Zeros = ()) -> None:

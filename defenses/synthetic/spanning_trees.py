@@ -39,12 +39,8 @@ class Budget:
 
     Each step gets a third of rho. With a single column there is nothing to choose, and its counts get all of rho.
 
-    Parameters
-    ----------
-    rho : float
-        Total budget of zero-concentrated differential privacy.
-    columns : int
-        Number of released columns, at least 1.
+    - rho: Total budget of zero-concentrated differential privacy.
+    - columns: Number of released columns, at least 1.
     """
 
     rho: float

@@ -20,7 +20,27 @@ MOST_CLASSES = 64
 """Largest number of classes that a tree tells apart; it takes the rarer categories of a column for one class."""
 
 
-class ClassificationTrees(RowSynthesizer):
+class TreeSynthesizer(RowSynthesizer):
+    """A synthesizer that fits trees, whose leaves keep a fewest number of records."""
+
+    leaf_size: int
+
+    def check(self, records: Microdata) -> None:
+        """Check that the parameters fit these records.
+
+        Raises ValueError if they do not; names the parameter.
+        """
+        super().check(records)
+        refuse(
+            0 < len(records) < self.leaf_size,
+            (
+                f"leaf_size must not exceed the number of records, got leaf_size = {self.leaf_size} "
+                f"for n = {len(records)}"
+            ),
+        )
+
+
+class ClassificationTrees(TreeSynthesizer):
     """Synthetic rows from sequential classification and regression trees (CART), as synthpop draws them.
 
     The first column is drawn from its records. Each further column is drawn by a tree that predicts it from the columns
@@ -78,23 +98,6 @@ class ClassificationTrees(RowSynthesizer):
         self.leaf_size = check_integer("leaf_size", leaf_size, low=1)
         super().__init__(rows=rows, structural_zeros=structural_zeros)
 
-    def check(self, records: Microdata) -> None:
-        """Check that the parameters fit these records.
-
-        Raises
-        ------
-        ValueError
-            If they do not; names the parameter.
-        """
-        super().check(records)
-        refuse(
-            0 < len(records) < self.leaf_size,
-            (
-                f"leaf_size must not exceed the number of records, got leaf_size = {self.leaf_size} "
-                f"for n = {len(records)}"
-            ),
-        )
-
     def fit(self, columns: Sequence[MixedColumn], rng: Generator) -> Draw:
         """Fit one tree for each column but the first."""
         trees = [
@@ -115,14 +118,7 @@ class ClassificationTrees(RowSynthesizer):
 class _Tree:
     """A fitted tree of one column.
 
-    Attributes
-    ----------
-    estimator : estimator
-        The tree.
-    features : ndarray of float, shape (n, columns before)
-        Coded values of the records.
-    members : LeafMembers
-        Records of the leaves.
+    - features of shape (n, columns before): Coded values of the records.
     """
 
     estimator: Any
@@ -170,12 +166,9 @@ def _responses(target: MixedColumn) -> Floats:
 class LeafNumbers:
     """A uniform or truncated normal distribution of numbers for each leaf.
 
-    Attributes
-    ----------
-    low, high : ndarray of float, shape (nodes,)
-        Bounds of the numbers.
-    mean, deviation : ndarray of float, shape (nodes,), optional
-        Mean and standard deviation before truncation; None for uniform distributions.
+    - low, high of shape (nodes,): Bounds of the numbers.
+    - mean, deviation of shape (nodes,), optional: Mean and standard deviation before truncation; None for uniform
+      distributions.
     """
 
     low: Floats
@@ -187,16 +180,8 @@ class LeafNumbers:
     def of(column: MixedColumn, low: Floats, high: Floats, members: LeafMembers, *, normal: bool) -> LeafNumbers:
         """Fit the distributions.
 
-        Parameters
-        ----------
-        column : MixedColumn
-            A column of numbers.
-        low, high : ndarray of float, shape (nodes,)
-            Bounds of the column's ranks in each node.
-        members : LeafMembers
-            Records of the leaves.
-        normal : bool
-            Whether the distributions are truncated normal, or else uniform.
+        - low, high of shape (nodes,): Bounds of the column's ranks in each node.
+        - normal: Whether the distributions are truncated normal, or else uniform.
         """
         values = np.repeat(column.values, members.leaf.shape[1])
         present = ~np.isnan(values)
@@ -234,7 +219,7 @@ MOST_INDICATORS = 64
 """Largest number of categories of a column by which those of other columns are ordered."""
 
 
-class ForestSynthesis(RowSynthesizer):
+class ForestSynthesis(TreeSynthesizer):
     """Synthetic rows from adversarial random forests (ARF): in the leaves of a forest, columns are independent.
 
     A forest learns to tell the records from rows with independent columns. Then new rows are drawn leaf by leaf, and
@@ -309,23 +294,6 @@ class ForestSynthesis(RowSynthesizer):
         self.delta = check_real("delta", delta, low=0, high=0.5, open_high=True)
         self.numbers = check_choice("numbers", numbers, ("normal", "uniform", "resample"))
         super().__init__(rows=rows, structural_zeros=structural_zeros)
-
-    def check(self, records: Microdata) -> None:
-        """Check that the parameters fit these records.
-
-        Raises
-        ------
-        ValueError
-            If they do not; names the parameter.
-        """
-        super().check(records)
-        refuse(
-            0 < len(records) < self.leaf_size,
-            (
-                f"leaf_size must not exceed the number of records, got leaf_size = {self.leaf_size} "
-                f"for n = {len(records)}"
-            ),
-        )
 
     def fit(self, columns: Sequence[MixedColumn], rng: Generator) -> Draw:
         """Fit forests until one cannot tell new rows from records."""

@@ -83,7 +83,7 @@ def distance(box: Box, point: Point) -> float:
 def is_nearest(box: Box, own: Point, others: Iterable[Point], apart: float = 0.0) -> bool:
     """Whether a label's own point is nearer to it than all others that are farther than `apart` from its own.
 
-    Points at one place cannot be told apart, whatever the label's place.
+    Points at one place cannot be distinguished, whatever the label's place.
 
     Examples
     --------
@@ -99,16 +99,9 @@ def places_beside(
 ) -> list[tuple[float, float, str]]:
     """Places of a name beside a point with their text anchors, nearest first.
 
-    Parameters
-    ----------
-    point : tuple of float
-        The point.
-    gap, line : float
-        Distance from the point, and height of a line.
-    share : float
-        Share of the gap by which names above and below stand aside.
-    levels : sequence of float
-        How far those stand, where 1 is just above or below the point.
+    - gap, line: Distance from the point, and height of a line.
+    - share: Share of the gap by which names above and below stand aside.
+    - levels: How far those stand, where 1 is just above or below the point.
     """
     x, y = point
     high = gap + line / 2
@@ -194,14 +187,9 @@ def position(advantage: float, scale: Scale, start: float, end: float) -> float:
     On a logit axis, equal distances are equal factors of the odds advantage / (1 - advantage). So .90 and .98 stand as
     far apart as .02 and .10.
 
-    Parameters
-    ----------
-    advantage : float
-        The advantage; values outside of the axis are drawn at its ends.
-    scale : {"logit", "linear"}
-        Scale of the axis.
-    start, end : float
-        Coordinates of the axis' ends.
+    - advantage: The advantage; values outside of the axis are drawn at its ends.
+    - scale, {"logit", "linear"}: Scale of the axis.
+    - start, end: Coordinates of the axis' ends.
 
     Examples
     --------
@@ -221,16 +209,9 @@ def position(advantage: float, scale: Scale, start: float, end: float) -> float:
 class Plane:
     """Axes of a chart of utility against advantage; both always have the same ends, so that charts can be compared.
 
-    Attributes
-    ----------
-    scale : {"logit", "linear"}
-        Scale of the advantage.
-    width, height : float
-        Size of the chart.
-    margin : tuple of float
-        Space left, right, above and below the plane.
-    inset : float
-        Distance of the ends of the axes from the plane's edges.
+    - scale, {"logit", "linear"}: Scale of the advantage.
+    - margin: Space left, right, above and below the plane.
+    - inset: Distance of the ends of the axes from the plane's edges.
     """
 
     scale: Scale

@@ -99,17 +99,11 @@ def picture(
 ) -> Picture:
     """Lay out the defenses that have a score.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-        Rows of one scenario and variant.
-    width, height, radius : float
-        Size of the chart, and radius of the discs.
-    labelled : bool
-        Whether defenses on the Pareto front are labelled with their names, if there is room. No interval, leader or
-        disc lies under a name, nor does the front.
-    scale : {"linear", "logit"}
-        Scale of the advantage (`leaderboard.pages.advantage_axis`).
+    - rows: Rows of one scenario and variant.
+    - width, height, radius: Size of the chart, and radius of the discs.
+    - labelled: Whether defenses on the Pareto front are labelled with their names, if there is room. No interval,
+      leader or disc lies under a name, nor does the front.
+    - scale, {"linear", "logit"}: Scale of the advantage (`leaderboard.pages.advantage_axis`).
     """
     plane = Plane(scale, width, height, (52.0, 14.0, 30.0, 54.0), radius + 4)
     points = [

@@ -95,10 +95,11 @@ def github_annotations(checks: Sequence[ReportedCheck]) -> str:
     >>> github_annotations([ReportedCheck("bank", "Mondrian: utility", failure="utility .312 is below 40 %")])
     '::error title=bank%3A Mondrian%3A utility::utility .312 is below 40 %25'
     """
+    failed = [check for check in checks if check.failure or check.error]
+    titles = [_data(f"{check.suite}: {check.name}").replace(":", "%3A").replace(",", "%2C") for check in failed]
     return "\n".join(
-        f"::error title={_property(f'{check.suite}: {check.name}')}::{_data(check.failure or check.error)}"
-        for check in checks
-        if check.failure or check.error
+        f"::error title={title}::{_data(check.failure or check.error)}"
+        for title, check in zip(titles, failed, strict=True)
     )
 
 
@@ -120,7 +121,3 @@ def _clean(text: str) -> str:
 def _data(text: str) -> str:
     """Message of a workflow command; GitHub documents these escapes."""
     return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

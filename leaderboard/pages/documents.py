@@ -45,16 +45,10 @@ def render(
 ) -> str:
     """HTML text of a document made from a template; all documents share one style sheet.
 
-    Parameters
-    ----------
-    template : str
-        File name of the template.
-    filters : mapping of callables
-        Filters of the template besides `number`, `measure`, `breakable` and `with_code`.
-    folder : Path
-        Folder of the template, which may extend templates of this package.
-    **values
-        Variables of the template; an undefined variable is an error.
+    - template: File name of the template.
+    - filters: Filters of the template besides `number`, `measure`, `breakable` and `with_code`.
+    - folder: Folder of the template, which may extend templates of this package.
+    - **values: Variables of the template; an undefined variable is an error.
     """
     from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
     from jinja2.bccache import Bucket

@@ -24,16 +24,10 @@ _SHORT = {"error": "err", "timeout": "time", "oom": "mem"}
 class HeatCell:
     """Cell of the heat map.
 
-    Attributes
-    ----------
-    text : str
-        Advantage, a short word for a failure, a dash if there is nothing to measure, or empty if nothing was played.
-    step : int or None
-        Step of the colour from 0 to `STEPS`; None without an advantage.
-    details : str
-        Tooltip in lines, without the names of row and column.
-    failed : bool
-        Whether some play failed.
+    - text: Advantage, a short word for a failure, a dash if there is nothing to measure, or empty if nothing was
+      played.
+    - step: Step of the colour from 0 to `STEPS`; None without an advantage.
+    - details: Tooltip in lines, without the names of row and column.
     """
 
     text: str
@@ -162,14 +156,8 @@ def heat_map(rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]], famili
     Within a goal, the attack with the largest mean advantage comes first. Settings of a family stand together, the
     largest advantage first.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-        Rows of one scenario and variant, in the order of the table.
-    grid : mapping
-        Pairs by the defense's label, then by the attack's label (`leaderboard.pages.tables.grids`).
-    families : sequence of str
-        Families in their order.
+    - rows: Rows of one scenario and variant, in the order of the table.
+    - grid: Pairs by the defense's label, then by the attack's label (`leaderboard.pages.tables.grids`).
     """
     pairs = [pair for line in grid.values() for pair in line.values()]
     if not pairs:

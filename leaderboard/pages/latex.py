@@ -52,18 +52,10 @@ _NUMBER_BREAK = re.compile(r" (?=[\[±])|(?<=/)")
 class Layout:
     """Cells of a table in lines, and how they are set.
 
-    Attributes
-    ----------
-    headers : list of list of str
-        Lines of each heading.
-    cells : list of list of list of str
-        Lines of each cell, by row.
-    turned : frozenset of int
-        Columns whose headings are turned by 90 degrees.
-    size : str
-        Command of the type size; empty for the size of the text around.
-    points, gap : float
-        Type size, and space beside a column, both in points.
+    - cells: Lines of each cell, by row.
+    - turned: Columns whose headings are turned by 90 degrees.
+    - size: Command of the type size; empty for the size of the text around.
+    - points, gap: Type size, and space beside a column, both in points.
     """
 
     headers: list[list[str]]
@@ -101,14 +93,7 @@ def layout(headers: Sequence[str], cells: Sequence[Sequence[str]], align: Sequen
     Cells stay in one line if that fits. Then headings are folded, then those of numbers turned. Then texts are folded,
     at last numbers.
 
-    Parameters
-    ----------
-    headers : sequence of str
-        Headings.
-    cells : sequence of sequences of str
-        Cells of each row.
-    align : sequence of {"left", "right"}
-        Alignment of each column; left ones hold texts.
+    - align: Alignment of each column; left ones hold texts.
     """
     for attempt in _attempts(headers, cells, align):
         for size, points, gap in SIZES:
@@ -179,13 +164,6 @@ def row_ranges(fitted: Layout, caption: str) -> list[range]:
     """Positions of the rows of each part of a table, such that every part fits a page.
 
     A float that is higher than a page would lose its end. Parts are as few as possible, and about equally long.
-
-    Parameters
-    ----------
-    fitted : Layout
-        The table.
-    caption : str
-        Text of its caption.
 
     Examples
     --------

@@ -112,12 +112,8 @@ def curve_styles(families: Iterable[str], kinds: Mapping[str, str] | None = None
 
     The kind gives the colour; within a kind, families differ in marker and dashes. Without kinds, the colours cycle.
 
-    Parameters
-    ----------
-    families : iterable of str
-        Names of the families; the same families always have the same styles.
-    kinds : mapping of str to str, optional
-        Kind of each family: a key of `KINDS`, or another name.
+    - families: Names of the families; the same families always have the same styles.
+    - kinds, optional: Kind of each family: a key of `KINDS`, or another name.
 
     Examples
     --------
@@ -155,18 +151,11 @@ def draw_curves(
     Markers are measurements. Lines connect a family's settings to guide the eye, and no value between two settings
     is claimed.
 
-    Parameters
-    ----------
-    settings : sequence of Setting
-        Measured settings, in any order.
-    styles : mapping of str to Style
-        Style of each family (`curve_styles`).
-    width, height : float
-        Size of the chart.
-    scale : {"logit", "linear"}
-        Scale of the advantage (`leaderboard.pages.advantage_axis`).
-    labelled : bool
-        Whether the best settings and the families are labelled, where there is room. The front lies under no label.
+    - settings: Measured settings, in any order.
+    - styles: Style of each family (`curve_styles`).
+    - scale, {"logit", "linear"}: Scale of the advantage (`leaderboard.pages.advantage_axis`).
+    - labelled: Whether the best settings and the families are labelled, where there is room. The front lies under no
+      label.
 
     Examples
     --------

@@ -71,12 +71,8 @@ class LegendEntry(NamedTuple):
 def placed(entries: Iterable[tuple[str, Any]], width: float) -> tuple[list[LegendEntry], float]:
     """Entries of a legend in lines of a width, and the height of all lines.
 
-    Parameters
-    ----------
-    entries : iterable of (str, object)
-        Text of each entry, and what its key is drawn from; None for a heading, which begins a line.
-    width : float
-        Width of the picture, in its units.
+    - entries: Text of each entry, and what its key is drawn from; None for a heading, which begins a line.
+    - width: Width of the picture, in its units.
     """
     legend: list[LegendEntry] = []
     x, y = 0.0, _LINE
@@ -96,12 +92,8 @@ def placed(entries: Iterable[tuple[str, Any]], width: float) -> tuple[list[Legen
 def file_name(title: str, scale: str = "") -> str:
     """Name of a picture's file, without a suffix.
 
-    Parameters
-    ----------
-    title : str
-        Title of the picture; what follows a colon is left out.
-    scale : str
-        Scale of its axis; empty if there is one only.
+    - title: Title of the picture; what follows a colon is left out.
+    - scale: Scale of its axis; empty if there is one only.
 
     Examples
     --------

@@ -308,14 +308,8 @@ _reports = sql.Table(
 class StoredReport:
     """A complete report of an experiment.
 
-    Parameters
-    ----------
-    scenario, title : str
-        Name and title of the scenario.
-    about : mapping of str
-        Facts about the run: scenario, plays and seed.
-    sections : tuple of Section
-        The report.
+    - scenario, title: Name and title of the scenario.
+    - about: Facts about the run: scenario, plays and seed.
     """
 
     scenario: str

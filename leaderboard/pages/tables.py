@@ -373,16 +373,8 @@ def fold(
 ) -> str:
     """Text in lines of at most a width, broken at spaces; longer words are broken between their parts.
 
-    Parameters
-    ----------
-    text : str
-        The text.
-    width : int
-        Largest size of a line, unless a part is larger.
-    parts_of : callable
-        Parts of a word.
-    size : callable
-        Size of a line; by default the cells that it takes on a terminal.
+    - width: Largest size of a line, unless a part is larger.
+    - size: Size of a line; by default the cells that it takes on a terminal.
     """
     lines = [""]
     for word in text.split():

@@ -29,12 +29,8 @@ _QUESTION = "question"
 class Dependency(NamedTuple):
     """What a result depends on by one subject.
 
-    Attributes
-    ----------
-    version : str
-        Canonical text of all that counts; empty if it was not kept.
-    code : str
-        Hash of the document that lists the modules of the code; empty if there is none.
+    - version: Canonical text of all that counts; empty if it was not kept.
+    - code: Hash of the document that lists the modules of the code; empty if there is none.
     """
 
     version: str = ""
@@ -45,12 +41,8 @@ class Dependency(NamedTuple):
 class Dependencies:
     """All that a result depends on.
 
-    Attributes
-    ----------
-    by_role : mapping of str to Dependency
-        What was kept, by role.
-    question : str
-        Class of the question that the attack answers; empty in games without questions.
+    - by_role: What was kept, by role.
+    - question: Class of the question that the attack answers; empty in games without questions.
     """
 
     by_role: Mapping[str, Dependency] = field(default_factory=dict)

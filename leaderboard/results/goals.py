@@ -13,17 +13,11 @@ GOALS = ("reidentification", "membership")
 class Goal:
     """What attacks try to find out, in words; the attacks themselves say which goal they serve.
 
-    Attributes
-    ----------
-    sought : str
-        What is sought, as the end of a sentence.
-    words, title : str
-        Short name, and heading on the page; by default made from the goal's name.
-    meaning : str
-        What an advantage means for a person in the table.
-    option, question : str
-        Name by which users ask for the goal in a choice, and the question of `scenarios` about it; empty where it is no
-        choice.
+    - sought: What is sought, as the end of a sentence.
+    - words, title: Short name, and heading on the page; by default made from the goal's name.
+    - meaning: What an advantage means for a person in the table.
+    - option, question: Name by which users ask for the goal in a choice, and the question of `scenarios` about it;
+      empty where it is no choice.
     """
 
     sought: str

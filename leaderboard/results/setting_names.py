@@ -67,10 +67,7 @@ def settings_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]],
 
     These include the setting whose parameters all have their defaults, which boards show by the name alone.
 
-    Raises
-    ------
-    ValueError
-        If no setting has this name; the message names the nearest one, or a few of them.
+    Raises ValueError if no setting has this name; the message names the nearest one, or a few of them.
 
     Examples
     --------
@@ -142,16 +139,8 @@ def reword(store: Store, scenario: str, run: Iterable[Result], documents: Mappin
     rows of a board. What a result was played with stands in the document of its parts: only results with the same
     parameters are changed, whatever a default was in another version.
 
-    Parameters
-    ----------
-    store : Store
-        Database of results.
-    scenario : str
-        Name of the scenario.
-    run : iterable of Result
-        Releases and trials of the run.
-    documents : mapping of str to str
-        Documents of their parts, as JSON by hash.
+    - run: Releases and trials of the run.
+    - documents: Documents of their parts, as JSON by hash.
     """
     words: dict[Whole, str] = {}
     for result in run:

@@ -89,7 +89,8 @@ def row_of(result: Result) -> dict[str, Any]:
         except ValueError:
             trial = f"{result.scenario}, {result.defense} against {result.attack or 'nobody'}, play {result.play}"
             raise ValueError(f"{trial}: {name} hold a number that is not finite: {row[name]}") from None
-    row["reason"] = _storable(result.reason)
+    # An error message may hold characters that some databases refuse.
+    row["reason"] = result.reason.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
     return row
 
 
@@ -127,11 +128,6 @@ def add_column(column: sql.Column[Any], dialect: sql.Dialect) -> sql.TextClause:
     """Statement that adds a column of text to the results of an earlier version."""
     kind = column.type.compile(dialect)
     return sql.text(f"ALTER TABLE {results_table.name} ADD COLUMN {column.name} {kind} DEFAULT '' NOT NULL")
-
-
-def _storable(text: str) -> str:
-    """Text without the characters that some databases refuse, since an error message may hold any character."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
 
 
 @lru_cache(maxsize=4096)
@@ -227,17 +223,10 @@ def migrate(connection: sql.Connection, name: str) -> None:
     Databases before version 1.0 have no number. Those with scores have layout 1, some without the column ``parts``,
     which is added. Those of development versions without scores are refused.
 
-    Parameters
-    ----------
-    connection : Connection
-        A transaction on the database, which has the table of results.
-    name : str
-        Name of the database in messages.
+    - connection: A transaction on the database, which has the table of results.
+    - name: Name of the database in messages.
 
-    Raises
-    ------
-    ValueError
-        If this version cannot read the results. Nothing is changed.
+    Raises ValueError if this version cannot read the results. Nothing is changed.
     """
     inspector = sql.inspect(connection)
     if inspector.has_table(_layout.name):
@@ -280,10 +269,7 @@ _PATIENCE = 60
 class Trace:
     """A stored result without its numbers.
 
-    Attributes
-    ----------
-    key, parts, status, reason
-        See `leaderboard.Result`.
+    - key, parts, status, reason: See `leaderboard.Result`.
     """
 
     key: str

@@ -269,18 +269,10 @@ def cross_fitted_advantage(successes: Sequence[Success]) -> tuple[float, bool]:
     chance level if there are any. Its advantage is taken from the other half; both are averaged over their plays. The
     mean is then at most the true largest advantage.
 
-    Parameters
-    ----------
-    successes : sequence of Success
-        Successes of the attacks on one defense; at least one.
-
-    Returns
-    -------
-    advantage : float
-        The estimate.
-    unbiased : bool
-        Whether the choice leaves it unbiased. A single play, or attacks that were measured in different plays, leave
-        the largest advantage of those above chance level. A single attack is no choice.
+    - successes: Successes of the attacks on one defense; at least one.
+    - returns advantage: The estimate.
+    - returns unbiased: Whether the choice leaves it unbiased. A single play, or attacks that were measured in different
+      plays, leave the largest advantage of those above chance level. A single attack is no choice.
 
     References
     ----------

@@ -41,17 +41,9 @@ def paired_settings(
 
     A setting of the head whose like in the base is compared with another one is left out (None).
 
-    Parameters
-    ----------
-    base, head : sequence of Result
-        Results of both sides.
-    pairs : sequence of (str, str)
-        Names of a defense of the base and of one of the head.
+    - pairs: Names of a defense of the base and of one of the head.
 
-    Raises
-    ------
-    ValueError
-        If a side has no such defense, or one is in two pairs.
+    Raises ValueError if a side has no such defense, or one is in two pairs.
 
     Examples
     --------
@@ -103,12 +95,7 @@ def newly_skipped(
 
     What is skipped has no success rate, so that a comparison of rates says nothing about it.
 
-    Parameters
-    ----------
-    base, head : sequence of Result
-        Results of both sides.
-    pairs : sequence of (str, str)
-        Defenses to be compared with each other, as in `paired_settings`; all others are compared with their like.
+    - pairs: Defenses to be compared with each other, as in `paired_settings`; all others are compared with their like.
 
     Examples
     --------
@@ -140,12 +127,9 @@ AGREED = 0.1
 class Paces:
     """How many times as long the head took as the base for the same work, by what was timed.
 
-    Parameters
-    ----------
-    releases, attacks : tuple of float
-        Median over plays of each release, and of each pair of defense and attack, which is timed apart from the
-        release; in ascending order. Only results that both sides computed anew count, since a result that is known from
-        an earlier run was timed in that run.
+    - releases, attacks: Median over plays of each release, and of each pair of defense and attack, which is timed apart
+      from the release; in ascending order. Only results that both sides computed anew count, since a result that is
+      known from an earlier run was timed in that run.
 
     Examples
     --------

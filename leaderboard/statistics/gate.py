@@ -12,7 +12,7 @@ from leaderboard.pages import counted, exact, number, place_title
 from leaderboard.results import goal_words, grouped_by
 from leaderboard.statistics.exposure import BoundedAttack
 from leaderboard.statistics.pairs import PlacedSetting, judged, play_errors
-from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, LEVEL, how_met, to_be_sure, upper_advantage
+from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, LEVEL, clean_plays, how_met, to_be_sure, upper_advantage
 from metrics.columns import refuse
 
 # Attacks with too few trials to be judged on a board that are right more often than guessing: a gate counts them.
@@ -25,16 +25,9 @@ Identity = tuple[str, str, str, str]
 class FewTrials(BoundedAttack):
     """An attack with fewer than `success.FEWEST_TRIALS` trials that is right more often than guessing.
 
-    Parameters
-    ----------
-    goal, attack : str
-        Goal of the attack, and its class name.
-    attack_parameters : dict
-        Its parameters.
-    advantage, upper : float
-        Its advantage, and the upper bound of it.
-    trials : int
-        Number of its trials over all plays; plays that differ in it count as their harmonic mean.
+    - goal, attack: Goal of the attack, and its class name.
+    - advantage, upper: Its advantage, and the upper bound of it.
+    - trials: Number of its trials over all plays; plays that differ in it count as their harmonic mean.
     """
 
     trials: int
@@ -43,10 +36,7 @@ class FewTrials(BoundedAttack):
 def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials]]:
     """Attacks on each setting with too few trials to be judged whose success guessing would hardly have.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        Releases and trials, at most one per release and trial.
+    - results: Releases and trials, at most one per release and trial.
 
     Notes
     -----
@@ -313,7 +303,7 @@ def _advantage(
     if judged is None or worst.upper > bound:
         return name, False, f"{measured} is above {number(bound, 3)}", None, None
     # Nothing is sure about an attack with few trials that is right more often than guessing.
-    sure, needed = not few and judged.is_sure(bound), judged.plays_to_be_sure(bound)
+    sure, needed = not few and judged.is_sure(bound), clean_plays(bound, judged.sure_level)
     finding = f"{measured} is at most {number(bound, 3)} {how_met(judged.plays, sure=sure)}"
     return name, True, finding, sure, needed
 
@@ -329,12 +319,7 @@ RARE = 0.2
 def gap_checks(results: Sequence[Result], bounds: GateBounds) -> list[GateCheck]:
     """Failing checks of every defense with failed releases or trials, and of every goal that nobody measured.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        Releases and trials, at most one per release and trial.
-    bounds : GateBounds
-        The bounds.
+    - results: Releases and trials, at most one per release and trial.
 
     Examples
     --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from leaderboard.pages import Table, report_to_terminal, table_sections, text_table
 from leaderboard.results import ROLES, StatedGuarantee, canonical, grouped_by, label
@@ -119,7 +119,10 @@ def _table(guarantees: Sequence[StatedGuarantee]) -> Table:
         ]
         rows.append((_guarantee(group), _merged([_text(one) for one in group], protected), ", ".join(names)))
     rows.sort(key=_order)
-    return Table(TITLE, COLUMNS, rows, note=_roles_note(first.roles))
+    roles = (
+        f"{words}: {', '.join(first.roles[role])}." for role, words in _ROLE_WORDS.items() if first.roles.get(role)
+    )
+    return Table(TITLE, COLUMNS, rows, note=" ".join(roles))
 
 
 def _text(guarantee: StatedGuarantee) -> str:
@@ -207,11 +210,6 @@ def _names(own: Sequence[StatedGuarantee], others: Sequence[StatedGuarantee]) ->
 
 def _values(guarantees: Sequence[StatedGuarantee], parameter: str) -> set[str]:
     return {canonical(guarantee.parameters.get(parameter)) for guarantee in guarantees}
-
-
-def _roles_note(roles: Mapping[str, Sequence[str]]) -> str:
-    """The columns of each role in one paragraph."""
-    return " ".join(f"{words}: {', '.join(roles[role])}." for role, words in _ROLE_WORDS.items() if roles.get(role))
 
 
 def _order(row: tuple[str, str, str]) -> tuple[int, bool, str, str]:

@@ -108,12 +108,8 @@ def design_effect(success: Success, level: float) -> float:
     One play does not show how plays differ. It has the effect that other pairs share, which is 1 where none has two
     plays.
 
-    Parameters
-    ----------
-    success : Success
-        Success of an attack on a setting.
-    level : float
-        Level of the one-sided bound in which the effect is used, in (1/2, 1).
+    - success: Success of an attack on a setting.
+    - level: Level of the one-sided bound in which the effect is used, in (1/2, 1).
     """
     if len(success.rates) < 2:
         return success.shared_effect
@@ -123,12 +119,8 @@ def design_effect(success: Success, level: float) -> float:
 def own_design_effect(success: Success, level: float) -> float:
     """Design effect of one attack's plays, with Student's quantile in place of the normal one.
 
-    Parameters
-    ----------
-    success : Success
-        Success of an attack on a setting, over n ≥ 2 plays.
-    level : float
-        Confidence level of the bound in which the effect is used, in (1/2, 1).
+    - success: Success of an attack on a setting, over n ≥ 2 plays.
+    - level: Confidence level of the bound in which the effect is used, in (1/2, 1).
 
     Notes
     -----
@@ -173,12 +165,8 @@ def sampling_variance(success: Success) -> float:
 def widening(plays: Floats | int, level: float) -> Floats:
     """Factor (t / z)² by which a variance must grow because it is estimated, as an array of the shape of `plays`.
 
-    Parameters
-    ----------
-    plays : ndarray or int
-        Number n of plays that estimate the variance, at least 2.
-    level : float
-        Level of the one-sided bound, in (1/2, 1).
+    - plays: Number n of plays that estimate the variance, at least 2.
+    - level: Level of the one-sided bound, in (1/2, 1).
 
     Notes
     -----
@@ -314,14 +302,7 @@ def _components(sums: Floats, counts: Integers) -> Floats:
 class PlacedSetting:
     """One setting of a defense in one variant of a scenario's game.
 
-    Parameters
-    ----------
-    scenario, variant : str
-        The scenario and the variant of its game.
-    defense : str
-        Class name.
-    parameters : dict
-        Its parameters.
+    - scenario, variant: The scenario and the variant of its game.
     """
 
     scenario: str
@@ -419,11 +400,8 @@ def matrix(results: Sequence[Result]) -> list[Pair]:
         Releases and trials, at most one per release and trial, in any order.
     """
     groups = by_pair(results)
-    return with_shared_effects([pair_of(groups[identity]) for identity in sorted(groups)])
-
-
-def with_shared_effects(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs, each success with the design effect that its goal's pairs share (`design_effects`)."""
+    pairs = [pair_of(groups[identity]) for identity in sorted(groups)]
+    # Each success has the design effect that the pairs of its goal share.
     effects = design_effects(pairs)
     return [
         replace(
@@ -440,12 +418,9 @@ def with_shared_effects(pairs: Sequence[Pair]) -> list[Pair]:
 def design_effects(pairs: Sequence[Pair]) -> Mapping[tuple[str, str, str], float]:
     """Design effects by scenario, variant and goal: variance of a play's advantage over that of independent trials.
 
-    Returns
-    -------
-    dict of (str, str, str) to float
-        By scenario, variant and goal: the variances of a play's advantage, summed over all pairs of defense and attack,
-        divided by the sum of `leaderboard.statistics.pairs.sampling_variance`. It is at least 1, and 1 where no pair
-        has two plays.
+    - returns: By scenario, variant and goal: the variances of a play's advantage, summed over all pairs of defense and
+      attack, divided by the sum of `leaderboard.statistics.pairs.sampling_variance`. It is at least 1, and 1 where no
+      pair has two plays.
 
     Notes
     -----

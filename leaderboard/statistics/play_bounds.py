@@ -36,12 +36,7 @@ def plays_condition(fewest: int) -> str:
 def how_met(plays: int, *, sure: bool) -> str:
     """How a bound is met.
 
-    Parameters
-    ----------
-    plays : int
-        Number of plays.
-    sure : bool
-        Whether the bound is met however plays vary.
+    - sure: Whether the bound is met however plays vary.
 
     Examples
     --------
@@ -82,39 +77,25 @@ def level_of_each(number: int, level: float = LEVEL) -> float:
 def lower_advantage(success: Success, level: float) -> float:
     """Lower confidence bound of the advantage of an attack, if plays vary as they did here.
 
-    Parameters
-    ----------
-    success : Success
-        Its success over plays.
-    level : float
-        Confidence level, in (1/2, 1).
+    - level: Confidence level, in (1/2, 1).
 
     Notes
     -----
     It is the smallest of the bounds that correspond to those of `upper_advantage`. Near a rate of 1 it is much farther
     from the advantage than the upper bound is.
     """
-    from scipy.special import stdtrit
-
     lower = _wilson(success, success.shared_effect, level).low
     if len(success.rates) < 2:
         return lower
-    errors = play_errors(success)
-    half = stdtrit(errors.size - 1, level) * errors.std(ddof=1) / np.sqrt(errors.size)
-    return min(lower, _wilson(success, design_effect(success, level), level).low, success.advantage - float(half))
+    student = success.advantage - _student_half(success, level)
+    return min(lower, _wilson(success, design_effect(success, level), level).low, student)
 
 
 def upper_advantage(success: Success, level: float, attacks: int = 1) -> float:
     """Upper confidence bound of the advantage of an attack, if plays vary as they did here.
 
-    Parameters
-    ----------
-    success : Success
-        Its success over plays.
-    level : float
-        Confidence level of the largest bound among the attacks on a setting, in (1/2, 1).
-    attacks : int
-        Number of attacks and goals on the setting, at least 1.
+    - level: Confidence level of the largest bound among the attacks on a setting, in (1/2, 1).
+    - attacks: Number of attacks and goals on the setting, at least 1.
 
     Notes
     -----
@@ -138,15 +119,19 @@ def upper_advantage(success: Success, level: float, attacks: int = 1) -> float:
     Berger (1982), Multiparameter hypothesis testing and acceptance sampling. Dean and Pagano (2015), Evaluating
     confidence interval methods for binomial proportions in clustered surveys.
     """
-    from scipy.special import stdtrit
-
     shared = _wilson(success, success.shared_effect, level_of_each(attacks, level)).high
     if len(success.rates) < 2:
         return shared
+    student = min(1.0, success.advantage + _student_half(success, level))
+    return max(shared, _wilson(success, design_effect(success, level), level).high, student)
+
+
+def _student_half(success: Success, level: float) -> float:
+    """Distance of Student's one-sided bound from the advantage, over two plays or more."""
+    from scipy.special import stdtrit
+
     errors = play_errors(success)
-    half = stdtrit(errors.size - 1, level) * errors.std(ddof=1) / np.sqrt(errors.size)
-    students = min(1.0, success.advantage + float(half))
-    return max(shared, _wilson(success, design_effect(success, level), level).high, students)
+    return float(stdtrit(errors.size - 1, level) * errors.std(ddof=1) / np.sqrt(errors.size))
 
 
 def _wilson(success: Success, effect: float, level: float) -> Estimate:
@@ -164,12 +149,8 @@ def _wilson(success: Success, effect: float, level: float) -> Estimate:
 def sure_upper(success: Success, level: float) -> float:
     """Upper confidence bound of the advantage of an attack, however its plays vary.
 
-    Parameters
-    ----------
-    success : Success
-        Its success over plays, which are independent of each other.
-    level : float
-        Confidence level, in (0, 1).
+    - success: Its success over plays, which are independent of each other.
+    - level: Confidence level, in (0, 1).
 
     Notes
     -----
@@ -219,18 +200,10 @@ def _betting_bound(failures: Floats, chances: Floats, needed: float) -> float:
 def clean_plays(bound: float, level: float) -> int | None:
     """Fewest plays after which `sure_upper` can be at most a bound: none of them shows an advantage.
 
-    Parameters
-    ----------
-    bound : float
-        Bound of the advantage, in [0, 1].
-    level : float
-        Confidence level, in (0, 1).
-
-    Returns
-    -------
-    int or None
-        None for a bound of 0, which no number of plays makes sure. A chance level that a control group estimates takes
-        more plays.
+    - bound: Bound of the advantage, in [0, 1].
+    - level: Confidence level, in (0, 1).
+    - returns: None for a bound of 0, which no number of plays makes sure. A chance level that a control group estimates
+      takes more plays.
 
     Examples
     --------

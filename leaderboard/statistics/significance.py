@@ -20,22 +20,11 @@ ROUNDING = 1e-9
 class JudgedDifference(PlacedSetting):
     """Base of differences that are tested over plays and judged together with others.
 
-    Parameters
-    ----------
-    attack_parameters : dict
-        Parameters of the attack.
-    low, high : float
-        Interval of the difference across plays.
-    p : float
-        Two-sided p-value.
-    smallest_p : float
-        Smallest p-value that so many plays can give.
-    plays : int
-        Number of plays that both sides have.
-    significant : bool
-        Whether the difference is significant after correction for multiple tests.
-    judged : bool
-        Whether the plays suffice for any difference to be significant.
+    - low, high: Interval of the difference across plays.
+    - smallest_p: Smallest p-value that so many plays can give.
+    - plays: Number of plays that both sides have.
+    - significant: Whether the difference is significant after correction for multiple tests.
+    - judged: Whether the plays suffice for any difference to be significant.
     """
 
     attack_parameters: dict[str, Any]
@@ -52,14 +41,9 @@ class JudgedDifference(PlacedSetting):
 class TestedChange:
     """Estimate of a change, its confidence interval and its p-value.
 
-    Attributes
-    ----------
-    estimate, low, high : float
-        Change, and the ends of its interval.
-    p : float
-        Two-sided p-value of the hypothesis that the change does not exceed the tolerance.
-    smallest_p : float
-        Smallest p-value that the test can give with its number of plays.
+    - estimate, low, high: Change, and the ends of its interval.
+    - p: Two-sided p-value of the hypothesis that the change does not exceed the tolerance.
+    - smallest_p: Smallest p-value that the test can give with its number of plays.
     """
 
     estimate: float
@@ -77,18 +61,10 @@ def student_test(mean: float, deviation: float, n: int, tolerance: float, level:
     accident makes the p-value too small, above all if every play succeeds entirely or not at all. The p-value is
     therefore at least `student_floor`.
 
-    Parameters
-    ----------
-    mean : float
-        Mean difference.
-    deviation : float
-        Standard deviation of that mean.
-    n : int
-        Number of plays, at least 2.
-    tolerance : float
-        Absolute difference under the null hypothesis, at least 0.
-    level : float
-        One minus the confidence level of the interval, in (0, 1).
+    - deviation: Standard deviation of that mean.
+    - n: Number of plays, at least 2.
+    - tolerance: Absolute difference under the null hypothesis, at least 0.
+    - level: One minus the confidence level of the interval, in (0, 1).
     """
     from scipy.special import stdtr, stdtrit
 
@@ -106,14 +82,9 @@ def signed_rank_test(log_ratios: Floats, tolerance: float, level: float) -> Test
     The estimate is the median of the pairwise means of the log ratios. Estimate and interval are given as head / base
     - 1.
 
-    Parameters
-    ----------
-    log_ratios : ndarray of float, shape (plays,)
-        Logarithms of head / base, at least 2.
-    tolerance : float
-        Slowdown or speed-up under the null hypothesis, as a share, at least 0.
-    level : float
-        One minus the confidence level of the interval, in (0, 1).
+    - log_ratios of shape (plays,): Logarithms of head / base, at least 2.
+    - tolerance: Slowdown or speed-up under the null hypothesis, as a share, at least 0.
+    - level: One minus the confidence level of the interval, in (0, 1).
 
     References
     ----------
@@ -181,12 +152,8 @@ def shared_level(measures: Sequence[str], level: float) -> dict[bool, float]:
     Each kind gets half of the level where both occur (Bonferroni). The tests of times are few and need more plays. They
     then need no correction for the many tests of success.
 
-    Parameters
-    ----------
-    measures : sequence of str
-        Measure of each test: ``time``, ``utility`` or a goal.
-    level : float
-        Family-wise error rate of all tests, in (0, 1).
+    - measures: Measure of each test: ``time``, ``utility`` or a goal.
+    - level: Family-wise error rate of all tests, in (0, 1).
     """
     kinds = {measure == "time" for measure in measures}
     return {kind: level / len(kinds) for kind in kinds}
@@ -195,12 +162,8 @@ def shared_level(measures: Sequence[str], level: float) -> dict[bool, float]:
 def plays_for(measures: Sequence[str], level: float) -> int:
     """Smallest number of plays with which the test of every measure can reject after Bonferroni's correction.
 
-    Parameters
-    ----------
-    measures : sequence of str
-        Measure of each test: ``time``, ``utility`` or a goal.
-    level : float
-        Family-wise error rate, in (0, 1).
+    - measures: Measure of each test: ``time``, ``utility`` or a goal.
+    - level: Family-wise error rate, in (0, 1).
     """
     floors = {True: signed_rank_floor, False: student_floor}
     tests = {kind: sum((measure == "time") == kind for measure in measures) for kind in floors}
@@ -226,12 +189,8 @@ def holm(p_values: Sequence[float], level: float) -> list[bool]:
 def corrected(p_values: Sequence[float], smallest_p_values: Sequence[float], level: float) -> list[bool | None]:
     """Whether each hypothesis is rejected after Holm's correction; None for tests that cannot reject (Tarone).
 
-    Parameters
-    ----------
-    p_values, smallest_p_values : sequence of float
-        P-value of each test, and the smallest one that it can give.
-    level : float
-        Family-wise error rate, in (0, 1).
+    - p_values, smallest_p_values: P-value of each test, and the smallest one that it can give.
+    - level: Family-wise error rate, in (0, 1).
 
     Examples
     --------

@@ -158,7 +158,8 @@ class CandidateFile(QuestionGame):
     @cached_property
     def _near_groups(self) -> NearGroups:
         # People are near by the first row of each.
-        return NearGroups(self.records.take(self._first_rows), self._group)
+        _, first_rows = np.unique(self.units.numbers, return_index=True)
+        return NearGroups(self.records.take(first_rows), self._group)
 
     @property
     def _group(self) -> int:

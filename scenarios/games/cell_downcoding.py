@@ -27,17 +27,11 @@ class CellQuestion(Question):
     def score(self, people: Drawn, published: MicrodataRelease, claims: ValueClaims, rng: Generator) -> Scores:
         """Count correct values.
 
-        Returns
-        -------
-        Scores
-            ``downcoding``: share of the generalized cells of known origin whose value is claimed correctly; chance is
-            the same share for values drawn from the auxiliary population. Measures: ``risk``, ``risk_low``,
-            ``risk_high``: the rate after control. All are None if no cell is generalized.
+        - returns: ``downcoding``: share of the generalized cells of known origin whose value is claimed correctly;
+          chance is the same share for values drawn from the auxiliary population. Measures: ``risk``, ``risk_low``,
+          ``risk_high``: the rate after control. All are None if no cell is generalized.
 
-        Raises
-        ------
-        ValueError
-            If the claims are not about the released rows, each once.
+        Raises ValueError if the claims are not about the released rows, each once.
         """
         frame, has_origin = published.frame, published.origin >= 0
         require(

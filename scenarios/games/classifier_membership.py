@@ -62,21 +62,10 @@ class TableModel:
     generalized cell spreads its weight evenly over its categories. A generalized target becomes one weighted row for
     each of its categories.
 
-    Parameters
-    ----------
-    domains : mapping of str to Domain
-        Public domains of the columns.
-    target : str
-        The categorical column to predict.
-    kind : str
-        One of `MODELS`.
-
-    Attributes
-    ----------
-    target : str
-        The column to predict.
-    classes : tuple of str
-        Categories of the target, in the order of `predict_proba`.
+    - domains: Public domains of the columns.
+    - target: The categorical column to predict.
+    - kind: One of `MODELS`.
+    - classes: Categories of the target, in the order of `predict_proba`.
     """
 
     def __init__(self, domains: Mapping[str, Domain], target: str, kind: str) -> None:
@@ -144,14 +133,9 @@ def _encoded(column: pd.Series[Any], domain: Domain) -> Floats:
 class ClassifierMembershipSecret(Drawn):
     """Members, candidates and other people of one play.
 
-    Attributes
-    ----------
-    held_out : DataFrame, shape (people, columns)
-        Other people, the test set of the models.
-    seed : int
-        Seed of the models that measure utility.
-    original_auc : float or None
-        Area under the ROC curve of a model trained on the members' original records.
+    - held_out of shape (people, columns): Other people, the test set of the models.
+    - seed: Seed of the models that measure utility.
+    - original_auc: Area under the ROC curve of a model trained on the members' original records.
     """
 
     held_out: pd.DataFrame = field(repr=False)

@@ -25,12 +25,8 @@ LAST = 1e9
 class NearGroups:
     """Partition of a population into groups of near people, by Gower distance over all released columns.
 
-    Parameters
-    ----------
-    records : Microdata
-        The population; numbers are scaled by their range in it.
-    size : int
-        People per group, at least 2. The last ``len(records) % size`` records are in no group.
+    - records: The population; numbers are scaled by their range in it.
+    - size: People per group, at least 2. The last ``len(records) % size`` records are in no group.
 
     Notes
     -----
@@ -82,17 +78,9 @@ class NearGroups:
     def decoys(self, originals: Integers, rng: Generator) -> Integers:
         """Choose decoys so that whole groups are candidates, as many groups as there are originals.
 
-        Parameters
-        ----------
-        originals : ndarray of int
-            Positions of the originals, a uniform draw from the people who are in a group.
-        rng : Generator
-            Draws further groups where two originals are in the same one, so that the number is right.
-
-        Returns
-        -------
-        ndarray of int, shape (originals * (size - 1),)
-            Positions of the decoys.
+        - originals: Positions of the originals, a uniform draw from the people who are in a group.
+        - rng: Draws further groups where two originals are in the same one, so that the number is right.
+        - returns shape (originals * (size - 1),): Positions of the decoys.
 
         Notes
         -----

@@ -22,12 +22,7 @@ from scenarios.tables.review.rows_of_people import drawn_rows
 class Publisher:
     """Repeats a defense and its publication on other records; equal ones are the same mechanism.
 
-    Parameters
-    ----------
-    defense : Defense
-        The defense.
-    publish : callable
-        ``publish(release, rng)`` of the game.
+    - publish: ``publish(release, rng)`` of the game.
     """
 
     defense: Defense
@@ -45,10 +40,7 @@ KNOWS = ("mechanism", "nothing")
 class Secret:
     """What a game draws at random and hides from the adversary.
 
-    Attributes
-    ----------
-    records : Microdata
-        The publisher's records, the input of the defense.
+    - records: The publisher's records, the input of the defense.
     """
 
     records: Microdata = field(repr=False)

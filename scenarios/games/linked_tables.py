@@ -20,17 +20,14 @@ from scenarios.games.control_group import AttributeInference
 from scenarios.games.game import Secret
 from scenarios.games.people import People
 from scenarios.games.questions.person_questions import row_scores
-from scenarios.games.table_game import TableGame, table_worth
+from scenarios.games.table_game import TableGame
 
 
 @dataclass(frozen=True)
 class IntersectionSecret(People):
     """The people of one play, and the second publisher's table.
 
-    Attributes
-    ----------
-    second : Microdata
-        Records of the second publisher. The people in both tables come first, in the same order as in `records`.
+    - second: Records of the second publisher. The people in both tables come first, in the same order as in `records`.
     """
 
     second: Microdata = field(repr=False)
@@ -121,18 +118,10 @@ class Intersection(AttributeInference):
 class JoinSecret(Secret):
     """Patients and register of one play; the candidates are the lines of the register.
 
-    Attributes
-    ----------
-    records : Microdata
-        The patients.
-    candidates : DataFrame, shape (lines, columns)
-        The register in clear.
-    auxiliary : Microdata
-        The auxiliary population, with the public domains of all columns.
-    utility : TableUtility
-        Measures the utility of releases of the patients.
-    positions : ndarray of int, shape (patients,)
-        Position of each patient in the register, -1 for a patient who is not listed.
+    - candidates of shape (lines, columns): The register in clear.
+    - auxiliary: The auxiliary population, with the public domains of all columns.
+    - utility: Measures the utility of releases of the patients.
+    - positions of shape (patients,): Position of each patient in the register, -1 for a patient who is not listed.
     """
 
     candidates: pd.DataFrame = field(repr=False)
@@ -254,10 +243,6 @@ class Join(TableGame):
     def knowledge(self, secret: JoinSecret, defense: Defense) -> Knowledge:
         """Give the register, the auxiliary population, and the mechanism if the game discloses it."""
         return Knowledge(secret.candidates.copy(), secret.auxiliary, self.simulation(defense))
-
-    def utility(self, secret: JoinSecret, release: MicrodataRelease) -> dict[str, float | None]:
-        """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""
-        return table_worth(secret.utility, secret.records, release)
 
     def score(self, secret: JoinSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
         """Score the links of rows to lines of the register; see `row_scores`."""

@@ -21,18 +21,12 @@ from scenarios.tables.review.rows_of_people import person_numbers
 class Drawn(Secret):
     """People of one play: those in the released table, others, and the adversary's own.
 
-    Attributes
-    ----------
-    records : Microdata
-        The originals: people in the released table.
-    others : Microdata
-        People who are not in the table: decoys, non-members, or the control group, as the question has it.
-    auxiliary : Microdata
-        The adversary's own people, who are neither originals nor others, with the public domains of all columns.
-    order : ndarray of int, shape (candidates,)
-        Order of the candidates: positions in the originals followed by the others.
-    rng : Generator
-        Randomness for questions. It is only copied, never drawn from.
+    - records: The originals: people in the released table.
+    - others: People who are not in the table: decoys, non-members, or the control group, as the question has it.
+    - auxiliary: The adversary's own people, who are neither originals nor others, with the public domains of all
+      columns.
+    - order of shape (candidates,): Order of the candidates: positions in the originals followed by the others.
+    - rng: Randomness for questions. It is only copied, never drawn from.
     """
 
     others: Microdata = field(repr=False)
@@ -97,10 +91,7 @@ class Drawn(Secret):
 class People(Drawn):
     """People of one play, and the utility of releases of the originals.
 
-    Attributes
-    ----------
-    utility : TableUtility
-        Measures the utility of releases of the originals.
+    - utility: Measures the utility of releases of the originals.
     """
 
     utility: TableUtility = field(repr=False)
@@ -109,14 +100,9 @@ class People(Drawn):
 def by_person(correct: Floats, known: Booleans, whose: Integers) -> tuple[float, int]:
     """Successes of all people, and their number; a person's success is the mean over those rows that count.
 
-    Parameters
-    ----------
-    correct : ndarray of float, shape (rows,)
-        Probability that the attack is right about each row.
-    known : ndarray of bool, shape (rows,)
-        Whether the row counts.
-    whose : ndarray of int, shape (rows,)
-        Number of the person of each row.
+    - correct of shape (rows,): Probability that the attack is right about each row.
+    - known of shape (rows,): Whether the row counts.
+    - whose of shape (rows,): Number of the person of each row.
 
     Examples
     --------

@@ -83,12 +83,8 @@ def summarize_pk(plays: Sequence[Mapping[str, float | None]]) -> PkSummary:
 class PkSecret(Secret):
     """The table of one play.
 
-    Attributes
-    ----------
-    records : Microdata
-        The table, one column. The secret is which released row stems from which record.
-    query_rng : Generator
-        Draws the queries that measure the release's utility. It is only copied, never drawn from.
+    - records: The table, one column. The secret is which released row stems from which record.
+    - query_rng: Draws the queries that measure the release's utility. It is only copied, never drawn from.
     """
 
     query_rng: Generator = field(repr=False)

@@ -29,17 +29,9 @@ def utility_frequencies(release: ReportsRelease, counts: Integers) -> float | No
     are averaged over rounds and projected onto the simplex. T_0 is the distance between the true frequencies and the
     uniform distribution.
 
-    Parameters
-    ----------
-    release : ReportsRelease
-        The reports of at least one round.
-    counts : ndarray of int, shape (d,)
-        True counts; they sum to the number of reports in a round.
-
-    Returns
-    -------
-    float or None
-        None if there is no report or the true distribution is uniform.
+    - release: The reports of at least one round.
+    - counts of shape (d,): True counts; they sum to the number of reports in a round.
+    - returns: None if there is no report or the true distribution is uniform.
     """
     n, d = int(counts.sum()), counts.size
     if not n:
@@ -54,14 +46,8 @@ def utility_frequencies(release: ReportsRelease, counts: Integers) -> float | No
 class ReportSecret(Secret):
     """Reported values of one play, and what the adversary infers about each person.
 
-    Attributes
-    ----------
-    records : Microdata
-        The reported values, one a row.
-    truths : ndarray of int, shape (persons,)
-        Position of each person's value in the domain, or the pool that the person prefers.
-    auxiliary : Microdata
-        The auxiliary population.
+    - records: The reported values, one a row.
+    - truths of shape (persons,): Position of each person's value in the domain, or the pool that the person prefers.
     """
 
     truths: Integers = field(repr=False)
@@ -168,9 +154,7 @@ class Reports(ReportsGame):
             f"the answers are about {ranked.targets} persons and {ranked.answers} values, but there are "
             f"{self.persons} and {published.protocol.d}",
         )
-        answers = ranked.best(rng)
-        score = Score("value", float((answers == secret.truths).mean()), float(self._shares.max()), self.persons)
-        return Scores.of(score, answered=float((answers >= 0).mean()))
+        return _best_answers("value", ranked, secret, float(self._shares.max()), rng)
 
 
 class Pool(ReportsGame):
@@ -295,6 +279,11 @@ class Pool(ReportsGame):
             ranked.targets != self.persons,
             f"the answers are about {ranked.targets} persons, but there are {self.persons}",
         )
-        answers = ranked.best(rng)
-        score = Score("pool", float((answers == secret.truths).mean()), self._chance, self.persons)
-        return Scores.of(score, answered=float((answers >= 0).mean()))
+        return _best_answers("pool", ranked, secret, self._chance, rng)
+
+
+def _best_answers(goal: str, ranked: RankedAnswers, secret: ReportSecret, chance: float, rng: Generator) -> Scores:
+    """Score of the best answer for each person; the measure ``answered`` is the share of persons with an answer."""
+    answers = ranked.best(rng)
+    score = Score(goal, float((answers == secret.truths).mean()), chance, answers.size)
+    return Scores.of(score, answered=float((answers >= 0).mean()))

@@ -26,17 +26,10 @@ REDRAWS = 1000
 class SparseRatingsSecret(Secret):
     """Targets of one play, and the adversary's ratings of them.
 
-    Attributes
-    ----------
-    records : Microdata
-        All ratings.
-    person : ndarray of int, shape (ratings,)
-        Number of the person of each rating.
-    targets : ndarray of int, shape (targets,)
-        Numbers of the targets.
-    known : DataFrame
-        Known ratings of the targets, with item, rating and, if dates are known, date. The column of persons numbers
-        the targets from 0.
+    - person of shape (ratings,): Number of the person of each rating.
+    - targets of shape (targets,): Numbers of the targets.
+    - known: Known ratings of the targets, with item, rating and, if dates are known, date. The column of persons
+      numbers the targets from 0.
     """
 
     person: Integers = field(repr=False)

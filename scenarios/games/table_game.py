@@ -27,20 +27,11 @@ from scenarios.tables.review.rows_of_people import ClassMembers, RowsOfPeople, e
 def table_worth(utility: TableUtility, roles: Microdata, release: MicrodataRelease) -> dict[str, float | None]:
     """Anchored utility of a released table (`metrics.table_utility.TableUtility`), and its measured k and l.
 
-    Parameters
-    ----------
-    utility : TableUtility
-        Measures the utility of releases of the originals.
-    roles : Microdata
-        The originals, which give the roles of the columns.
-    release : MicrodataRelease
-        The release: utility is that of its analyst's table, k and l are those of its released cells.
-
-    Returns
-    -------
-    dict of str to float or None
-        Components of utility, and ``k`` and ``l``. These are None without quasi-identifiers or rows; ``l`` also without
-        a sensitive column. ``k`` counts people where the originals name them; a row of nobody counts as a person.
+    - utility: Measures the utility of releases of the originals.
+    - roles: The originals, which give the roles of the columns.
+    - release: The release: utility is that of its analyst's table, k and l are those of its released cells.
+    - returns: Components of utility, and ``k`` and ``l``. These are None without quasi-identifiers or rows; ``l`` also
+      without a sensitive column. ``k`` counts people where the originals name them; a row of nobody counts as a person.
     """
     measured: dict[str, float | None] = {"k": None, "l": None}
     if roles.quasi_identifiers and len(release.frame):
@@ -57,17 +48,10 @@ def table_worth(utility: TableUtility, roles: Microdata, release: MicrodataRelea
 class TableGame(Game):
     """Abstract game on a released table with rows in random order; a subclass draws and scores.
 
-    Parameters
-    ----------
-    records : Microdata
-        The population.
-    attacker_knows : {"mechanism", "nothing"}
-        Whether attacks can read the release's channel and repeat the defense on other records.
+    - attacker_knows, {"mechanism", "nothing"}: Whether attacks can read the release's channel and repeat the defense on
+      other records.
 
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    Raises ValueError if a parameter is refused.
     """
 
     def __init__(self, *, records: Microdata, attacker_knows: str) -> None:
@@ -99,6 +83,10 @@ class TableGame(Game):
         target = prediction_target(records.sensitive, self.domains)
         return TableUtility(records.frame, self.domains, held_out.frame, target, rng)
 
+    def utility(self, secret: Any, release: MicrodataRelease) -> dict[str, float | None]:
+        """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""
+        return table_worth(secret.utility, secret.records, release)
+
 
 def in_random_order(release: Release, rng: Generator) -> MicrodataRelease:
     """Check that a release is a table, and put its rows in random order."""
@@ -121,25 +109,13 @@ def table(release: Release) -> MicrodataRelease:
 class QuestionGame(TableGame):
     """Abstract game on a released table that asks one question about people; a subclass says which people are drawn.
 
-    Parameters
-    ----------
-    records : Microdata
-        The population; at least one column is not an identifier.
-    auxiliary, held_out : int
-        Number of the adversary's own people, and of people who test classifiers trained on the release. A small
-        population may give fewer.
-    attacker_knows : {"mechanism", "nothing"}
-        See `TableGame`.
+    - records: The population; at least one column is not an identifier.
+    - auxiliary, held_out: Number of the adversary's own people, and of people who test classifiers trained on the
+      release. A small population may give fewer.
+    - attacker_knows, {"mechanism", "nothing"}: See `TableGame`.
+    - question: Says what attacks see and know, and scores their claims.
 
-    Attributes
-    ----------
-    question : Question
-        Says what attacks see and know, and scores their claims.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    Raises ValueError if a parameter is refused.
     """
 
     draws_people = True
@@ -181,11 +157,6 @@ class QuestionGame(TableGame):
         """People of the population with all their records, or whole groups of them; the game draws these."""
         return Units.of(self.records)
 
-    @property
-    def _first_rows(self) -> Integers:
-        """Position of the first record of each unit, shape (units,)."""
-        return np.unique(self.units.numbers, return_index=True)[1]
-
     def _rows_of(self, units: Integers) -> Integers:
         """Positions of the records of units of these numbers, in their order."""
         place = np.full(self.units.size, -1)
@@ -213,10 +184,6 @@ class QuestionGame(TableGame):
         people or values.
         """
         return self.question.score(secret, self.question.view(published), self.taken(claims), rng)
-
-    def utility(self, secret: People, release: MicrodataRelease) -> dict[str, float | None]:
-        """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""
-        return table_worth(secret.utility, secret.records, release)
 
 
 @dataclass(frozen=True)

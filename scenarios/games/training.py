@@ -20,16 +20,14 @@ from metrics.ranking import area_under_curve, balanced_accuracy, mean_area_under
 from metrics.score import Score, Scores
 from scenarios.games.game import KNOWS, Game
 from scenarios.games.people import Drawn
+from scenarios.games.questions.person_questions import membership_score
 
 
 @dataclass(frozen=True)
 class TrainingSecret(Drawn):
     """Training records, as many non-members, and other people of one play.
 
-    Attributes
-    ----------
-    held_out : Microdata
-        The test set of models.
+    - held_out: The test set of models.
     """
 
     held_out: Microdata = field(repr=False)
@@ -99,15 +97,7 @@ class Training(Game):
 
     def knowledge(self, secret: TrainingSecret, defense: Defense) -> Knowledge:
         """Give the candidates, the auxiliary population, and the training if the game discloses it."""
-
-        def simulate(records: Microdata, rng: Generator) -> TrainingRelease:
-            release = defense.clone().apply(records, rng)
-            if not isinstance(release, TrainingRelease):
-                raise TypeError(f"the training game publishes a training release, got a {release.kind} release")
-            return release
-
-        disclosed = simulate if self.attacker_knows == "mechanism" else None
-        return Knowledge(secret.candidates, secret.auxiliary, disclosed)
+        return Knowledge(secret.candidates, secret.auxiliary, self.simulation(defense))
 
     def score(self, secret: TrainingSecret, published: TrainingRelease, claims: Claims, rng: Generator) -> Scores:
         """Score reconstructed records, or decisions on membership.
@@ -141,9 +131,8 @@ class Training(Game):
             claims.scores.shape != secret.member.shape,
             f"the decisions are about {claims.scores.size} candidates, not {secret.member.size}",
         )
-        rate = float(secret.member[claims.first(self.members, rng)].mean())
         auc = area_under_curve(claims.scores, secret.member)
-        return Scores.of(Score("membership", rate, 0.5, self.members), membership_auc=auc)
+        return Scores.of(membership_score(claims, secret.member, rng), membership_auc=auc)
 
     def _reconstruction(self, secret: TrainingSecret, published: TrainingRelease, claims: ValueClaims) -> Scores:
         refuse(
@@ -197,21 +186,11 @@ class Training(Game):
 def matched_cells(encoding: Encoding, truth: pd.DataFrame, holder: Integers, claimed: pd.DataFrame) -> Booleans:
     """Cells of reconstructed records that agree with the true ones, in an optimal matching for each client.
 
-    Parameters
-    ----------
-    encoding : Encoding
-        Gives the codes of cells; cells agree if their codes are equal.
-    truth : DataFrame, shape (n, columns)
-        The training records.
-    holder : ndarray of int, shape (n,)
-        The client of each record.
-    claimed : DataFrame, shape (n, columns)
-        Claimed records, grouped by client in ascending order.
-
-    Returns
-    -------
-    ndarray of bool, shape (n, columns)
-        Whether each cell agrees, with the true records grouped by client in ascending order.
+    - encoding: Gives the codes of cells; cells agree if their codes are equal.
+    - truth of shape (n, columns): The training records.
+    - holder of shape (n,): The client of each record.
+    - claimed of shape (n, columns): Claimed records, grouped by client in ascending order.
+    - returns shape (n, columns): Whether each cell agrees, with the true records grouped by client in ascending order.
     """
     from scipy.optimize import linear_sum_assignment
 

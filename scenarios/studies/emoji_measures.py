@@ -88,16 +88,9 @@ def words(count: int, rng: Generator) -> list[str]:
 class Sent:
     """Reports that devices sent for one use case.
 
-    Attributes
-    ----------
-    use_case : str
-        What the events are about.
-    person : ndarray of int, shape (n,)
-        Device that sent each report, known from its address.
-    minute : ndarray of int, shape (n,)
-        Minute of the day at which each report was sent.
-    reports : ReportBatch
-        The privatized events.
+    - use_case: What the events are about.
+    - person of shape (n,): Device that sent each report, known from its address.
+    - minute of shape (n,): Minute of the day at which each report was sent.
     """
 
     use_case: str
@@ -110,14 +103,8 @@ class Sent:
 class Published:
     """Counts that the aggregator publishes for one use case.
 
-    Attributes
-    ----------
-    values : ndarray of int, shape (published,)
-        Values above the threshold, the most frequent first.
-    counts : ndarray of float, shape (published,)
-        Their estimated counts among the reports.
-    threshold : float
-        Published counts exceed this.
+    - values of shape (published,): Values above the threshold, the most frequent first.
+    - counts of shape (published,): Their estimated counts among the reports.
     """
 
     values: Integers
@@ -132,18 +119,10 @@ def send(
 
     Events are privatized before sampling, so that no event waits on the device in the clear.
 
-    Parameters
-    ----------
-    use_case : str
-        What the events are about.
-    person, values : array_like of int, shape (events,)
-        Person and value of each event.
-    protocol : FrequencyOracle
-        Randomizes each event.
-    share : float
-        Share of the reports that are sent, in (0, 1].
-    rng : Generator
-        Source of all randomness of the devices.
+    - use_case: What the events are about.
+    - person, values of shape (events,): Person and value of each event.
+    - share: Share of the reports that are sent, in (0, 1].
+    - rng: Source of all randomness of the devices.
     """
     check_real("share", share, low=0, high=1, open_low=True)
     reports = protocol.privatize(values, rng)
@@ -165,12 +144,8 @@ def ingest(batches: Sequence[Sent], rng: Generator) -> dict[str, list[ReportBatc
 def aggregate(reports: ReportBatch, false_alarms: float = 0.05) -> Published:
     """Estimate all counts and publish those above a threshold.
 
-    Parameters
-    ----------
-    reports : ReportBatch
-        Reports of one use case, at least one.
-    false_alarms : float
-        False-alarm probability, in (0, 1): some value that nobody holds exceeds the threshold.
+    - reports: Reports of one use case, at least one.
+    - false_alarms: False-alarm probability, in (0, 1): some value that nobody holds exceeds the threshold.
     """
     from scipy.special import ndtri
 
@@ -196,22 +171,12 @@ TARGETS = 250
 class UseCase:
     """What the aggregator estimates and publishes of one use case.
 
-    Attributes
-    ----------
-    name : str
-        What the events are about.
-    protocol : FrequencyOracle
-        Randomizes each event.
-    reports : int
-        Number of reports that arrived.
-    nbytes : int
-        Size of the reports as sent.
-    expected : ndarray of float, shape (d,)
-        True counts of all events, times the share that is sent.
-    estimated : ndarray of float, shape (d,)
-        Estimated counts.
-    published : Published
-        The counts above the threshold.
+    - name: What the events are about.
+    - reports: Number of reports that arrived.
+    - nbytes: Size of the reports as sent.
+    - expected of shape (d,): True counts of all events, times the share that is sent.
+    - estimated of shape (d,): Estimated counts.
+    - published: The counts above the threshold.
     """
 
     name: str
@@ -239,14 +204,7 @@ class UseCase:
 class PipelineRun:
     """One run of the pipeline from devices to histograms.
 
-    Attributes
-    ----------
-    events : int
-        Number of events of each use case.
-    emoji, sites : UseCase
-        The use cases.
-    names : list of str
-        Names of the emoji.
+    - events: Number of events of each use case.
     """
 
     events: int
@@ -272,12 +230,7 @@ class WordCount(NamedTuple):
 class WordDiscovery:
     """Result of the sequence fragment puzzle.
 
-    Attributes
-    ----------
-    words : list of WordCount
-        The discovered words.
-    frequent, unique : int
-        Number of words typed at least 100 times, and exactly once.
+    - frequent, unique: Number of words typed at least 100 times, and exactly once.
     """
 
     words: list[WordCount]
@@ -289,18 +242,9 @@ class WordDiscovery:
 class PoolResult:
     """Success of pool inference with one number of reports and one epsilon.
 
-    Attributes
-    ----------
-    reports : int
-        Reports of a person.
-    epsilon : float
-        Privacy of one report.
-    rate : Estimate
-        Share of persons whose preferred tone is inferred.
-    baseline : float
-        The same share without any report.
-    rates : tuple of float
-        The share in each play.
+    - rate: Share of persons whose preferred tone is inferred.
+    - baseline: The same share without any report.
+    - rates: The share in each play.
     """
 
     reports: int
@@ -367,23 +311,9 @@ def measure_pools(
 ) -> tuple[tuple[PoolResult, ...], ...]:
     """Infer preferred skin tones from the linked reports of a person.
 
-    Parameters
-    ----------
-    levels : sequence of float
-        Epsilons of one report.
-    reports : sequence of int
-        Numbers of reports of a person.
-    plays : int
-        Plays of each setting.
-    seed : int
-        Seed of all randomness.
-    measured : Measuring
-        Makes each measurement, or returns its stored value.
-
-    Returns
-    -------
-    tuple of tuple of PoolResult
-        For each number of reports, one result for each epsilon.
+    - reports: Numbers of reports of a person.
+    - measured: Makes each measurement, or returns its stored value.
+    - returns: For each number of reports, one result for each epsilon.
     """
     population = cache(lambda: emoji(3000, EACH, generator(seed, "emoji", "people")))
 

@@ -65,18 +65,10 @@ GROUPS = {
 class RepeatedAudit:
     """Several audits of one mechanism, whose bounds hold jointly with probability `CONFIDENCE`.
 
-    Attributes
-    ----------
-    name : str
-        The mechanism or defense.
-    level : float
-        The epsilon that was asked for.
-    claim : float
-        The epsilon that the mechanism itself claims.
-    neighbours : tuple of str
-        Titles of the pairs of neighbours.
-    lower : tuple of tuple of float
-        For each of the independent audits, at least one, the lower bound on epsilon for each pair.
+    - level: The epsilon that was asked for.
+    - claim: The epsilon that the mechanism itself claims.
+    - neighbours: Titles of the pairs of neighbours.
+    - lower: For each of the independent audits, at least one, the lower bound on epsilon for each pair.
     """
 
     name: str
@@ -120,22 +112,10 @@ def audit_mechanism(
 ) -> tuple[RepeatedAudit, ...]:
     """Audit a mechanism at every claimed epsilon.
 
-    Parameters
-    ----------
-    name : str
-        One of `mechanisms`.
-    levels : sequence of float
-        Claimed epsilons.
-    delta : float
-        Claimed delta of mechanisms that take one.
-    runs : int
-        Runs on each input.
-    plays : int
-        Number of audits at each epsilon.
-    seed : int
-        Seed of all randomness.
-    measured : Measuring
-        Makes each audit, or returns its stored value.
+    - name: One of `mechanisms`.
+    - delta: Claimed delta of mechanisms that take one.
+    - plays: Number of audits at each epsilon.
+    - measured: Makes each audit, or returns its stored value.
     """
     mechanism: Any = mechanisms()[name]
     options = {**SMALL, "delta": delta}
@@ -156,20 +136,10 @@ def audit_defenses(
 ) -> tuple[RepeatedAudit, ...]:
     """Audit defenses that claim an epsilon.
 
-    Parameters
-    ----------
-    level : float
-        The claimed epsilon.
-    delta : float
-        The claimed delta of Gaussian noise.
-    releases : int
-        Releases of each of two neighbouring tables.
-    plays : int
-        Number of audits of each defense.
-    seed : int
-        Seed of all randomness.
-    measured : Measuring
-        Makes each audit, or returns its stored value.
+    - delta: The claimed delta of Gaussian noise.
+    - releases: Releases of each of two neighbouring tables.
+    - plays: Number of audits of each defense.
+    - measured: Makes each audit, or returns its stored value.
     """
     with_delta = f"delta {delta:g}"
     defenses: dict[str, Any] = {
@@ -213,16 +183,8 @@ def losses_of_audit(audit: RepeatedAudit) -> Losses:
 def mechanism_section(title: str, audits: Sequence[Sequence[RepeatedAudit]], runs: int, delta: float) -> Section:
     """Bounds of some mechanisms at every claimed epsilon, as a table and a chart.
 
-    Parameters
-    ----------
-    title : str
-        Title of the section.
-    audits : sequence of sequence of RepeatedAudit
-        For each mechanism, its audits at the same claims in ascending order.
-    runs : int
-        Runs on each input.
-    delta : float
-        Claimed delta of Gaussian noise.
+    - audits: For each mechanism, its audits at the same claims in ascending order.
+    - delta: Claimed delta of Gaussian noise.
     """
     levels = [audit.level for audit in audits[0]]
     rows: list[list[Value]] = []
@@ -253,12 +215,8 @@ def mechanism_section(title: str, audits: Sequence[Sequence[RepeatedAudit]], run
 def defense_section(audits: Sequence[RepeatedAudit], releases: int) -> Section:
     """Bounds of defenses for each pair of neighbours, as a table.
 
-    Parameters
-    ----------
-    audits : sequence of RepeatedAudit
-        One for each defense, all with the same claim.
-    releases : int
-        Releases of each of two neighbouring tables.
+    - audits: One for each defense, all with the same claim.
+    - releases: Releases of each of two neighbouring tables.
     """
     rows: list[list[Value]] = [
         [audit.name, title, bound, _verdict([audit])] for audit in audits for title, bound in audit.bounds.items()

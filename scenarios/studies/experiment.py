@@ -34,18 +34,12 @@ class Measuring(Protocol):
     ) -> Value:
         """Return the value of a measurement.
 
-        Parameters
-        ----------
-        subject : str
-            What is measured, such as a mechanism.
-        settings : mapping of str
-            Everything that the value depends on besides the subject, the code, the data, the seed and the number of
-            plays; JSON values. Subject and settings name the measurement within its experiment.
-        measure : callable
-            Makes the measurement. Its value consists of numbers, texts, arrays, lists, dictionaries, and dataclasses of
-            this project (`scenarios.studies.recorded_measurements`).
-        losses : callable
-            Measures of each play in the value, for comparisons of two runs.
+        - subject: What is measured, such as a mechanism.
+        - settings: Everything that the value depends on besides the subject, the code, the data, the seed and the
+          number of plays; JSON values. Subject and settings name the measurement within its experiment.
+        - measure: Makes the measurement. Its value consists of numbers, texts, arrays, lists, dictionaries, and
+          dataclasses of this project (`scenarios.studies.recorded_measurements`).
+        - losses: Measures of each play in the value, for comparisons of two runs.
         """
 
 
@@ -106,14 +100,8 @@ class Experiment(Parametrized, ABC):
 class ExperimentPlan:
     """An experiment as a scenario file describes it.
 
-    Attributes
-    ----------
-    name, title : str
-        Name and title of the scenario.
-    experiment : Experiment
-        The experiment.
-    plays, seed : int
-        See `Experiment.run`.
+    - name, title: Name and title of the scenario.
+    - plays, seed: See `Experiment.run`.
     """
 
     name: str
@@ -138,15 +126,9 @@ class _ExperimentFile(ScenarioTable):
 def read_experiment(source: str) -> ExperimentPlan | None:
     """Read a scenario that is an experiment; None if its file has no table ``experiment``.
 
-    Parameters
-    ----------
-    source : str
-        The name of a shipped scenario, or the path of a TOML file.
+    - source: The name of a shipped scenario, or the path of a TOML file.
 
-    Raises
-    ------
-    ValueError
-        If there is no such scenario, or a table or key is wrong; names file, table and key.
+    Raises ValueError if there is no such scenario, or a table or key is wrong; names file, table and key.
     """
     path = scenario_path(source)
     tables = scenario_tables(path)

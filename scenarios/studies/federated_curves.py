@@ -33,12 +33,7 @@ from scenarios.tables.seeds import generator
 class TrainingSetting:
     """One setting of the experiment.
 
-    Attributes
-    ----------
-    clients, rounds : int
-        Numbers N and T.
-    epsilon : float
-        Budget of the whole training in both directions; infinite without noise.
+    - epsilon: Budget of the whole training in both directions; infinite without noise.
     """
 
     clients: int
@@ -50,12 +45,9 @@ class TrainingSetting:
 class Gap:
     """Loss gap at one setting.
 
-    Attributes
-    ----------
-    mean, half : float
-        Mean loss gap over repetitions, and half the width of Student's 95 % interval; infinite for one repetition.
-    plays : tuple of float
-        Loss gap of each repetition.
+    - mean, half: Mean loss gap over repetitions, and half the width of Student's 95 % interval; infinite for one
+      repetition.
+    - plays: Loss gap of each repetition.
     """
 
     mean: float
@@ -77,12 +69,7 @@ class Gap:
 class BestRounds:
     """The number of rounds with the smallest gap.
 
-    Attributes
-    ----------
-    rounds : int
-        Number T.
-    inside : bool
-        Whether fewer rounds and more rounds are both worse, by more than the intervals.
+    - inside: Whether fewer rounds and more rounds are both worse, by more than the intervals.
     """
 
     rounds: int
@@ -109,16 +96,9 @@ class LossGaps:
 class LossProblem:
     """Training problem of the experiment: all records, the model, and the best loss.
 
-    Parameters
-    ----------
-    dataset : str
-        A shipped data set with a sensitive column of classes.
-    records : int
-        Records of each client.
-    most_clients : int
-        Largest number of clients of a setting.
-    clip, learning_rate : float
-        Clipping norm of examples' gradients, and length of a step.
+    - dataset: A shipped data set with a sensitive column of classes.
+    - most_clients: Largest number of clients of a setting.
+    - clip, learning_rate: Clipping norm of examples' gradients, and length of a step.
     """
 
     dataset: str
@@ -209,12 +189,7 @@ def best_rounds(settings: Sequence[TrainingSetting], gaps: Mapping[TrainingSetti
 def fitted_bound(gaps: Mapping[TrainingSetting, Gap], records: int) -> LossBound:
     """The theory's bound at C = 1; its constants are fitted to the gaps by relative least squares.
 
-    Parameters
-    ----------
-    gaps : mapping of TrainingSetting to Gap
-        Measured gaps.
-    records : int
-        Records m of each client.
+    - records: Records m of each client.
     """
     from scipy.optimize import nnls
 
@@ -299,8 +274,8 @@ def rounds_section(results: LossGaps) -> Section:
             theory = results.bound.best_rounds(records=results.experiment.records, clients=count, epsilon=budget)
             measured = (gap_text(results.gaps[one]) for one in settings)
             # Without noise the theory has no best T.
-            told = "" if np.isinf(budget) else str(theory)
-            rows.append((f"N = {count}", *measured, rounds_text(best), told))
+            expected = "" if np.isinf(budget) else str(theory)
+            rows.append((f"N = {count}", *measured, rounds_text(best), expected))
             if not np.isinf(budget):
                 best_of_noised.append(best)
                 charts.append(_curve(f"N = {count}, {name}", "rounds", settings, results))

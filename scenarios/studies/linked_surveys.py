@@ -27,15 +27,10 @@ SHORTLIST = 10
 class SurveysResult:
     """Re-identification after each survey, under one protocol, splitting and epsilon.
 
-    Attributes
-    ----------
-    protocol, splitting : str
-        The protocol and the use of the budget.
-    epsilon : float
-        Privacy of a person in one survey.
-    right, listed, predicted : ndarray of float, shape (plays, surveys)
-        Share of people who are most likely for their own reports, and who are among the ten most likely; ties are
-        broken at random. Mean posterior of the most likely.
+    - protocol, splitting: The protocol and the use of the budget.
+    - epsilon: Privacy of a person in one survey.
+    - right, listed, predicted of shape (plays, surveys): Share of people who are most likely for their own reports, and
+      who are among the ten most likely; ties are broken at random. Mean posterior of the most likely.
     """
 
     protocol: str
@@ -69,20 +64,9 @@ def measure_surveys(
 ) -> SurveysResult:
     """Survey `plays` draws of people; people and asked columns are the same for all protocols and splittings.
 
-    Parameters
-    ----------
-    population : Microdata
-        All people.
-    persons, surveys : int
-        Number of people and of surveys in a play.
-    protocol, splitting : str
-        See `ReportedTable`.
-    epsilon : float
-        Privacy of a person in one survey.
-    plays : int
-        Number of draws.
-    seed : int
-        Seed of all randomness.
+    - persons, surveys: Number of people and of surveys in a play.
+    - protocol, splitting: See `ReportedTable`.
+    - epsilon: Privacy of a person in one survey.
     """
     names = population.released_columns
     shape = (plays, surveys)

@@ -51,14 +51,10 @@ from scenarios.tables.seeds import generator
 class Releases:
     """Releases of one histogram through one matrix.
 
-    Attributes
-    ----------
-    first, mean : ndarray, shape (d,)
-        The histogram of the first release, and the mean of all.
-    distances : tuple of float
-        Distance from the original of the mean, of the expected histogram, of the nearest and of the farthest release.
-    by_release : tuple of float
-        Distance of each release from the original.
+    - first, mean of shape (d,): The histogram of the first release, and the mean of all.
+    - distances: Distance from the original of the mean, of the expected histogram, of the nearest and of the farthest
+      release.
+    - by_release: Distance of each release from the original.
     """
 
     first: Floats
@@ -71,16 +67,9 @@ class Releases:
 class CaseLevel:
     """Both methods on one histogram at one k.
 
-    Attributes
-    ----------
-    k : int
-        Pk-anonymity asked for.
-    epsilon_allowed : float
-        Largest epsilon at which every matrix is Pk-anonymous with this k.
-    epsilon, exact_k : float
-        Those of the optimal matrix.
-    conventional, optimal : Releases
-        Releases under retention-replacement and under the optimal matrix.
+    - epsilon_allowed: Largest epsilon at which every matrix is Pk-anonymous with this k.
+    - epsilon, exact_k: Those of the optimal matrix.
+    - conventional, optimal: Releases under retention-replacement and under the optimal matrix.
     """
 
     k: int
@@ -93,17 +82,7 @@ class CaseLevel:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """Both methods on one histogram.
-
-    Attributes
-    ----------
-    case : PramCase
-        The histogram.
-    plays : int
-        Releases of each matrix.
-    levels : tuple of CaseLevel
-        One for each k.
-    """
+    """Both methods on one histogram."""
 
     case: PramCase
     plays: int
@@ -137,16 +116,8 @@ def measure_case(case: PramCase, ks: Sequence[int], plays: int, rng: Generator) 
 def releases(counts: Integers, retention: Floats, plays: int, rng: Generator) -> Releases:
     """Release the records of a histogram `plays` times.
 
-    Parameters
-    ----------
-    counts : ndarray of int, shape (d,)
-        The histogram.
-    retention : ndarray, shape (d,)
-        Retention probabilities.
-    plays : int
-        Number of releases.
-    rng : Generator
-        Draws the releases.
+    - counts of shape (d,): The histogram.
+    - retention of shape (d,): Retention probabilities.
     """
     records = np.repeat(np.arange(counts.size), counts)
     released = np.array([np.bincount(replace(records, retention, rng), minlength=counts.size) for _ in range(plays)])
@@ -182,18 +153,11 @@ COLUMNS = ("marital", "education")
 class ProtocolMeasures:
     """Utility of one protocol for one histogram.
 
-    Attributes
-    ----------
-    name : str
-        The protocol.
-    epsilon : float
-        The epsilon it was made for.
-    distance : float or None
-        Distance of the expected release from the histogram; None where reports are no categories.
-    error : float or None
-        Root of the expected squared distance between unbiased estimate and histogram; None without such an estimate.
-    bits : float
-        Mutual information of a record with its report, in bits.
+    - epsilon: The epsilon it was made for.
+    - distance: Distance of the expected release from the histogram; None where reports are no categories.
+    - error: Root of the expected squared distance between unbiased estimate and histogram; None without such an
+      estimate.
+    - bits: Mutual information of a record with its report, in bits.
     """
 
     name: str
@@ -207,14 +171,8 @@ class ProtocolMeasures:
 class ColumnLimits:
     """Protocols for one column.
 
-    Attributes
-    ----------
-    column : str
-        The column.
-    counts : ndarray, shape (d,)
-        Its histogram.
-    protocols : tuple of ProtocolMeasures
-        In ascending order of epsilon.
+    - counts of shape (d,): Its histogram.
+    - protocols: In ascending order of epsilon.
     """
 
     column: str
@@ -267,14 +225,8 @@ Row = tuple[Value, ...]
 def case_section(result: CaseResult, axis: tuple[str, str], mean_at: int | None = None) -> Section:
     """Distances and histograms of both methods beside the published ones.
 
-    Parameters
-    ----------
-    result : CaseResult
-        The measurements.
-    axis : tuple of str
-        First and last category, as written under the bars.
-    mean_at : int, optional
-        The k whose mean histograms are drawn too.
+    - axis: First and last category, as written under the bars.
+    - mean_at, optional: The k whose mean histograms are drawn too.
     """
     case = result.case
     top = float(case.counts.max())

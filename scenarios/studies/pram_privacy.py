@@ -38,19 +38,11 @@ releases up to 0.2. Exponent 2 and offset 50 miss them by up to 37.
 class PramCase:
     """A histogram with its published epsilons and distances.
 
-    Attributes
-    ----------
-    title : str
-        Name of the case.
-    counts : ndarray of int, shape (d,)
-        The histogram.
-    epsilons : mapping of int to float
-        The published epsilon of each k.
-    published : mapping of int to pair of sequences
-        For each k the distances of retention-replacement and of the optimal matrix. Each has four: of the mean of 100
-        releases, of the expected release, and the smallest and largest of the 100.
-    rebuilt : str
-        Description of the rebuilt histogram; empty if the histogram is published as data.
+    - counts of shape (d,): The histogram.
+    - epsilons: The published epsilon of each k.
+    - published: For each k the distances of retention-replacement and of the optimal matrix. Each has four: of the mean
+      of 100 releases, of the expected release, and the smallest and largest of the 100.
+    - rebuilt: Description of the rebuilt histogram; empty if the histogram is published as data.
     """
 
     title: str
@@ -233,17 +225,10 @@ PRIOR = (3, 2, 1)
 class MatrixReading:
     """Histogram read out of one published matrix, compared with the original.
 
-    Attributes
-    ----------
-    k : int
-        Pk-anonymity asked for.
-    matrix_level : float or None
-        Epsilon of the noisy histogram that the matrix is tuned to; None where it is tuned to the records.
-    ages : int
-        Number of ages that can be read.
-    share, error, correlation : float or None
-        Share of the records with these ages, largest relative error of a count, and correlation of read and true
-        counts. None if fewer than two ages can be read.
+    - matrix_level: Epsilon of the noisy histogram that the matrix is tuned to; None where it is tuned to the records.
+    - ages: Number of ages that can be read.
+    - share, error, correlation: Share of the records with these ages, largest relative error of a count, and
+      correlation of read and true counts. None if fewer than two ages can be read.
     """
 
     k: int
@@ -258,14 +243,8 @@ class MatrixReading:
 class AuditedForm:
     """Distinguishing audit of one form of PRAM.
 
-    Attributes
-    ----------
-    form : str
-        The form.
-    claimed : float
-        Epsilon that is claimed for it.
-    measured : float
-        Epsilon that the audit finds: exact, or a lower bound at 95 %.
+    - claimed: Epsilon that is claimed for it.
+    - measured: Epsilon that the audit finds: exact, or a lower bound at 95 %.
     """
 
     form: str
@@ -282,12 +261,8 @@ class AuditedForm:
 class DistinguishingAudits:
     """All audits.
 
-    Attributes
-    ----------
-    runs : int
-        Samples of each of two neighbours.
-    exact, sampled : tuple of AuditedForm
-        Audits by enumeration and by sampling.
+    - runs: Samples of each of two neighbours.
+    - exact, sampled: Audits by enumeration and by sampling.
     """
 
     runs: int
@@ -297,17 +272,7 @@ class DistinguishingAudits:
 
 @dataclass(frozen=True)
 class PkPlays:
-    """The Pk game of one attack against one defense.
-
-    Attributes
-    ----------
-    size : int
-        Number of records.
-    defense, attack : str
-        Class names.
-    summary : PkSummary
-        Rates over all plays.
-    """
+    """The Pk game of one attack against one defense."""
 
     size: int
     defense: str

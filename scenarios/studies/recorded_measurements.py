@@ -32,11 +32,8 @@ MODULES = ("scenarios.", "metrics.", "leaderboard.")
 def written(value: Any) -> str:
     """Text of a value.
 
-    Raises
-    ------
-    TypeError
-        If it holds anything but numbers, texts, arrays, lists, tuples, dictionaries, protocols of local differential
-        privacy, and dataclasses and named tuples of this project.
+    Raises TypeError if it holds anything but numbers, texts, arrays, lists, tuples, dictionaries, protocols of local
+    differential privacy, and dataclasses and named tuples of this project.
 
     Examples
     --------
@@ -141,21 +138,11 @@ class RecordedMeasurements:
     A measurement is stored as one result a play, with its measures as values, and its whole value as a document. It is
     measured again if the code, the data, the seed, the number of plays or its settings change.
 
-    Parameters
-    ----------
-    store : Store
-        Holds earlier measurements and receives new ones.
-    plan : ExperimentPlan
-        The experiment, with the plays and the seed of this run.
-    fresh : bool
-        Make every measurement, including those that are stored.
-
-    Attributes
-    ----------
-    results : list of Result
-        Results of the measurements asked for so far.
-    made : int
-        Number of measurements made, and not taken from the store.
+    - store: Holds earlier measurements and receives new ones.
+    - plan: The experiment, with the plays and the seed of this run.
+    - fresh: Make every measurement, including those that are stored.
+    - results: Results of the measurements asked for so far.
+    - made: Number of measurements made, and not taken from the store.
     """
 
     store: Store

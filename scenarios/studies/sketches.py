@@ -36,16 +36,10 @@ LOCALES = ("English", "French")
 class GridCell:
     """Error of an estimated count for one size of the sketch.
 
-    Attributes
-    ----------
-    k, m : int
-        Number of hash functions and of columns.
-    error : float
-        Root mean square error, over values and over draws with hash functions of their own.
-    theory : float
-        The same from the exact variance.
-    bound : float
-        The same from the published bound on the variance.
+    - k, m: Number of hash functions and of columns.
+    - error: Root mean square error, over values and over draws with hash functions of their own.
+    - theory: The same from the exact variance.
+    - bound: The same from the published bound on the variance.
     """
 
     k: int
@@ -59,16 +53,8 @@ class GridCell:
 class Locale:
     """Counts of emoji in one keyboard locale.
 
-    Attributes
-    ----------
-    name : str
-        The locale.
-    emoji : list of str
-        Names of the emoji.
-    typed : ndarray of int, shape (d,)
-        True counts.
-    estimated : ndarray of float, shape (d,)
-        Estimated counts.
+    - typed of shape (d,): True counts.
+    - estimated of shape (d,): Estimated counts.
     """
 
     name: str
@@ -81,14 +67,9 @@ class Locale:
 class Autoplay:
     """Sites whose videos should play with sound by default.
 
-    Attributes
-    ----------
-    truly, decided : ndarray of bool, shape (sites,)
-        Whether most visitors let the sound on, in truth and by the estimates.
-    shares, estimated : ndarray of float, shape (sites,)
-        Share of visits with sound, true and estimated.
-    visits : ndarray of int, shape (sites,)
-        Number of visits.
+    - truly, decided of shape (sites,): Whether most visitors let the sound on, in truth and by the estimates.
+    - shares, estimated of shape (sites,): Share of visits with sound, true and estimated.
+    - visits of shape (sites,): Number of visits.
     """
 
     truly: np.ndarray
@@ -117,18 +98,9 @@ def measure_grid(
 ) -> tuple[GridCell, ...]:
     """Error over sizes of the sketch, from the exact law of the estimates.
 
-    Parameters
-    ----------
-    people : int
-        Number of people, with one report each.
-    epsilon : float
-        Privacy of a report.
-    sizes : sequence of (int, int)
-        Pairs of k and m.
-    plays : int
-        Number of draws for each size, each with hash functions of its own.
-    rng : Generator
-        Source of all randomness.
+    - people: Number of people, with one report each.
+    - sizes: Pairs of k and m.
+    - plays: Number of draws for each size, each with hash functions of its own.
     """
     counts = rng.multinomial(people, power_law_shares(VALUES))
     cells = []
@@ -196,10 +168,7 @@ def measure_new_words(rng: Generator) -> list[tuple[str, int, float]]:
 def meant_words(counts: Mapping[str, float]) -> dict[str, str]:
     """Words that look like typing errors, each with the more frequent word that is most similar to it.
 
-    Parameters
-    ----------
-    counts : mapping of str to float
-        Estimated count of each discovered word.
+    - counts: Estimated count of each discovered word.
     """
     meant = {}
     for word, count in counts.items():

@@ -26,17 +26,10 @@ from scenarios.tables.seeds import generator
 def shipped_records(dataset: str, columns: Sequence[str]) -> Microdata:
     """Records of a shipped data set.
 
-    Parameters
-    ----------
-    dataset : str
-        Name of the data set.
-    columns : sequence of str
-        Columns that the experiment needs.
+    - dataset: Name of the data set.
+    - columns: Columns that the experiment needs.
 
-    Raises
-    ------
-    ValueError
-        If there is no such data set, or it has no such column with a declared domain.
+    Raises ValueError if there is no such data set, or it has no such column with a declared domain.
     """
     from scenarios.datasets import load
 
@@ -61,18 +54,7 @@ GUESSES, PERSONS = 3, 1000
 class SurveyQuestion:
     """One column that the survey asks for.
 
-    Attributes
-    ----------
-    name : str
-        Data set and column.
-    records : Microdata
-        The data set.
-    column : str
-        The column.
-    values : ndarray of int, shape (n,)
-        Positions in the column's domain, without missing values.
-    d : int
-        Size of the domain.
+    - values of shape (n,): Positions in the column's domain, without missing values.
     """
 
     name: str
@@ -98,22 +80,12 @@ class SurveyQuestion:
 class ProtocolResult:
     """Errors and guesses of one protocol with one epsilon on one column.
 
-    Attributes
-    ----------
-    protocol : str
-        Class name of the protocol.
-    epsilon : float
-        Privacy of one report.
-    squares : ndarray of float, shape (plays, d)
-        Squared errors of the estimated counts.
-    variance : ndarray of float, shape (d,)
-        Variance of the estimated counts in theory.
-    guessed : float
-        Share of persons whose value is guessed from one report.
-    baseline : float
-        Share of persons whose value is guessed without any report.
-    guesses : tuple of float
-        Share of persons whose value is guessed, in each play of the game.
+    - protocol: Class name of the protocol.
+    - squares of shape (plays, d): Squared errors of the estimated counts.
+    - variance of shape (d,): Variance of the estimated counts in theory.
+    - guessed: Share of persons whose value is guessed from one report.
+    - baseline: Share of persons whose value is guessed without any report.
+    - guesses: Share of persons whose value is guessed, in each play of the game.
     """
 
     protocol: str
@@ -129,14 +101,8 @@ class ProtocolResult:
 class EstimatedHistogram:
     """Estimated counts of one survey by the best protocol.
 
-    Attributes
-    ----------
-    epsilon : float
-        Privacy of one report.
-    protocol : str
-        Class name of the protocol.
-    estimated : ndarray of float, shape (d,)
-        Estimated counts, projected onto possible counts.
+    - protocol: Class name of the protocol.
+    - estimated of shape (d,): Estimated counts, projected onto possible counts.
     """
 
     epsilon: float
@@ -148,16 +114,8 @@ class EstimatedHistogram:
 class ColumnResult:
     """Results of every protocol on one column.
 
-    Attributes
-    ----------
-    question : SurveyQuestion
-        The column.
-    results : tuple of tuple of ProtocolResult
-        For each protocol that takes a domain of this size, one result for each epsilon.
-    report_bits : tuple of int or float
-        Length of a report of each of these protocols at the first epsilon, in bits.
-    histograms : tuple of EstimatedHistogram
-        One for each epsilon.
+    - results: For each protocol that takes a domain of this size, one result for each epsilon.
+    - report_bits: Length of a report of each of these protocols at the first epsilon, in bits.
     """
 
     question: SurveyQuestion
@@ -169,15 +127,9 @@ class ColumnResult:
 def survey_question(name: str) -> SurveyQuestion:
     """A column of a shipped data set.
 
-    Parameters
-    ----------
-    name : str
-        ``data set.column``.
+    - name: ``data set.column``.
 
-    Raises
-    ------
-    ValueError
-        If there is no such data set or column.
+    Raises ValueError if there is no such data set or column.
     """
     dataset, _, column = name.partition(".")
     records = shipped_records(dataset, [column])
@@ -191,18 +143,8 @@ def measure_column(
 ) -> ColumnResult:
     """Ask for a column `plays` times under every protocol and epsilon.
 
-    Parameters
-    ----------
-    question : SurveyQuestion
-        The column.
-    levels : sequence of float
-        Epsilons of one report.
-    plays : int
-        Number of surveys for each protocol and epsilon.
-    seed : int
-        Seed of all randomness.
-    measured : Measuring
-        Makes each measurement, or returns its stored value.
+    - plays: Number of surveys for each protocol and epsilon.
+    - measured: Makes each measurement, or returns its stored value.
     """
 
     def protocol(name: str, level: float) -> ProtocolResult:

@@ -31,6 +31,10 @@ _READ = {
         "{names}: every number is a date such as 20190117; releases hold numbers that are no dates, unless the roles "
         'file declares type = "date" and format = "{format}"'
     ),
+    "compact months": (
+        "{names}: every number is a year and month such as 201901; releases may hold numbers that are none, unless the "
+        "roles file declares categories, or the table has a day in each, such as 20190101"
+    ),
     "day or month": (
         '{names}: dates whose day and month cannot be told apart; declare type = "date" and format = {formats}'
     ),
@@ -74,6 +78,11 @@ _SAID = {
         "{names}: {cells} of {rows:,} {are} empty, and {others} no missing value there; read as suppressed (*)",
     ),
     "unknown cells": (NOTE, "{names}: {cells} of {rows:,} {verb} {what}; read as suppressed (*)"),
+    "cells outside": (
+        NOTE,
+        "{names}: {cells} of {rows:,} {verb} outside the domain, and utility counts them at its ends; if such a number "
+        "means a suppressed cell, add --suppressed TEXT",
+    ),
     "unread cells": (
         NOTE,
         "{names}: {cells} of {rows:,} {verb} {what}, and each such text counts as a value of its own; if it means a "
@@ -118,6 +127,11 @@ _SAID = {
         NOTE,
         "classes and risks count rows; if people have several, they hold fewer people: `tokumei validate` says whether "
         "{identifiers} repeats in the original table",
+    ),
+    "unnamed groups": (
+        NOTE,
+        "risks are those of single members: the release does not name its groups ({names}), so that the risk of a "
+        "household is not measured; `tokumei defend` says it",
     ),
     "drawn rows": (NOTE, "{what} measured on {rows:,} drawn rows"),
     "no rank correlations": (
@@ -169,6 +183,11 @@ _SAID = {
         NOTE,
         "{names}: one date stands in {rows} rows, and every other in at most {others}; if it means a missing value, "
         "empty these fields",
+    ),
+    "far date": (
+        NOTE,
+        "{names}: the {end} date stands in {rows} rows, far from all others; if it means a missing value, empty these "
+        "fields",
     ),
     "end before beginning": (NOTE, "{names}: {rows} before {earlier} in the same row, which is otherwise first"),
     "twice a day": (

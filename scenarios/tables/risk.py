@@ -25,7 +25,7 @@ from scenarios.tables.roles import Column, NumberColumn
 # Released numbers that look noised, to which exact matching does not apply.
 
 _FEWEST = 20
-"""Fewest numbers from which noise is told."""
+"""Fewest numbers from which noise is recognized."""
 _NUMBERS = 0.5
 """Least share of the cells that are numbers."""
 _SINGLE = 0.9
@@ -263,8 +263,11 @@ def risk_report(
 
 def risk_notes(table: CountedRelease, report: RiskReport) -> tuple[Note, ...]:
     """What was inferred and left out, beside the notes of the report."""
-    identifiers = [name for name in table.roles.identifiers if name != table.roles.group]
+    group = table.roles.group
+    identifiers = [name for name in table.roles.identifiers if name != group]
     hidden = hidden_people_notes(table.roles.person, table.columns, identifiers)
+    if group is not None and group not in table.columns:
+        hidden.append(Note("unnamed groups", (group,)))
     unsearched = () if report.searched else (Note("classes not searched", numbers={"classes": report.classes}),)
     return (*table.notes, *hidden, *unsearched)
 

@@ -35,7 +35,7 @@ print(perf_counter() - start)
 np.save(sys.argv[2], np.asarray(estimates, dtype=float))
 """
 # Peak memory is a process's own, so each protocol has one.
-OWN_CODE = """
+PROGRAM = """
 import sys
 import numpy as np
 from defenses.ldp import *
@@ -81,7 +81,7 @@ def test_a_million_users(benchmark, protocol, limit):
 )
 def test_memory_of_a_million_users(benchmark, protocol, peak, size):
     # A benchmark only so that it runs with the others.
-    command = [sys.executable, "-c", OWN_CODE, protocol]
+    command = [sys.executable, "-c", PROGRAM, protocol]
     run = benchmark.pedantic(subprocess.run, args=(command,), kwargs={"capture_output": True, "check": True})
     used, reports = map(int, run.stdout.split())
     assert used <= peak

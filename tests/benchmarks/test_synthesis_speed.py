@@ -19,7 +19,7 @@ from scenarios.datasets import load
 SEEDS = (1, 2, 3)
 PEER = ("mbi==2.0.0", "jax==0.10.2")
 # Peak memory is a process's own.
-OWN_CODE = """
+PROGRAM = """
 import numpy as np
 from defenses import AdaptiveIterativeMechanism
 from scenarios.datasets import load
@@ -71,7 +71,7 @@ def test_adaptive_mechanism_on_adult(benchmark, adult):
 
 @pytest.mark.long
 def test_adaptive_mechanism_takes_less_than_3_gb():
-    run = subprocess.run([sys.executable, "-c", OWN_CODE], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert int(run.stdout) < 3e9
 
 

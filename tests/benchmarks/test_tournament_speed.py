@@ -98,10 +98,10 @@ def test_all_pairs(full):
         [sys.executable, "-c", program, "tournament", "score", str(full.folder), "-j", "2"]
     )
     print(f"\n39,800 pairs: {seconds:.1f} s, {used:.1f} s of processors, {largest >> 20} MB")
-    told = [int(number) for number in re.findall(r"scoring: (\d+) of 200 tables", said)]
-    assert told[-1] == 200
-    assert len(told) >= 20
-    assert all(first < second for first, second in pairwise(told))
+    counts = [int(number) for number in re.findall(r"scoring: (\d+) of 200 tables", said)]
+    assert counts[-1] == 200
+    assert len(counts) >= 20
+    assert all(first < second for first, second in pairwise(counts))
     matrix = pd.read_csv(full.host / "matrix.csv")
     assert len(matrix) == 200 * (199 + 4)
     assert largest < MOST_BYTES

@@ -101,9 +101,9 @@ def test_the_program_is_forked_from_a_server_if_there_is_one(page, monkeypatch):
         os.write(streams[2], b"to errors\n")
         for stream in streams:
             os.close(stream)
-        with socket.socket(fileno=report) as told:
-            told.send(b"1")
-            told.send(str(3 << 8).encode())
+        with socket.socket(fileno=report) as reported:
+            reported.send(b"1")
+            reported.send(str(3 << 8).encode())
 
     server = threading.Thread(target=answer)
     server.start()

@@ -24,22 +24,13 @@ class RetentionVector(ColumnsPart):
     The log-likelihood of released cell i under original cell j is log(p_j) for i = j and log((1 - p_j)/(d - 1)) for
     i != j, with d cells. It is -inf where either side holds a missing value that does not count as a category.
 
-    Parameters
-    ----------
-    names : tuple of str
-        The columns.
-    domains : tuple of Domain
-        Their domains; numbers are read as bins.
-    sizes : tuple of int
-        Number of categories of each column: those of its domain, and one more where missing values count as a category.
-    retention : tuple of float
-        Retention probability of each cell, shape (d,), with d the product of `sizes`; the category of the last column
-        varies fastest.
+    - domains: Their domains; numbers are read as bins.
+    - sizes: Number of categories of each column: those of its domain, and one more where missing values count as a
+      category.
+    - retention: Retention probability of each cell, shape (d,), with d the product of `sizes`; the category of the last
+      column varies fastest.
 
-    Raises
-    ------
-    ValueError
-        If the lengths do not fit, or an entry of `retention` is not a probability.
+    Raises ValueError if the lengths do not fit, or an entry of `retention` is not a probability.
     """
 
     kind: ClassVar[str] = "retention_vector"
@@ -96,16 +87,10 @@ class TransitionTable(ColumnPart):
 
     The log-likelihood is -inf where either side holds a missing value that does not count as a category.
 
-    Parameters
-    ----------
-    matrix : tuple of tuple of float
-        Row i holds the probabilities of releasing category i, one for each original category; shape (d, d), with one
-        more category where missing values count as one.
+    - matrix: Row i holds the probabilities of releasing category i, one for each original category; shape (d, d), with
+      one more category where missing values count as one.
 
-    Raises
-    ------
-    ValueError
-        If the matrix is not square, or a column does not hold probabilities that sum to 1 (to 1e-9).
+    Raises ValueError if the matrix is not square, or a column does not hold probabilities that sum to 1 (to 1e-9).
     """
 
     kind: ClassVar[str] = "transition_table"
@@ -166,15 +151,9 @@ class GroupMode(ColumnPart):
     The log-likelihood is log(agreement) where both categories are equal. The remaining probability is spread evenly
     over the other categories.
 
-    Parameters
-    ----------
-    agreement : float
-        Share of the records whose own category is the most frequent one of their group, in [0, 1].
+    - agreement: Share of the records whose own category is the most frequent one of their group, in [0, 1].
 
-    Raises
-    ------
-    ValueError
-        If the share lies outside [0, 1].
+    Raises ValueError if the share lies outside [0, 1].
     """
 
     kind: ClassVar[str] = "group_mode"
@@ -196,17 +175,10 @@ class GroupMode(ColumnPart):
 class Retention(ColumnPart):
     """A category or bin is kept with a fixed probability, and otherwise replaced by one of the others, uniformly.
 
-    Parameters
-    ----------
-    retention : float
-        Probability that the category is kept, in [0, 1].
-    categories : int
-        Number of categories: those of the domain, and one more where missing values count as a category.
+    - retention: Probability that the category is kept, in [0, 1].
+    - categories: Number of categories: those of the domain, and one more where missing values count as a category.
 
-    Raises
-    ------
-    ValueError
-        If the probability lies outside [0, 1].
+    Raises ValueError if the probability lies outside [0, 1].
     """
 
     kind: ClassVar[str] = "retention"

@@ -35,17 +35,10 @@ def written_part(part: ChannelPart) -> dict[str, Any]:
 def read_part(content: dict[str, Any], number: int) -> ChannelPart:
     """Read one part of a channel file.
 
-    Parameters
-    ----------
-    content : dict
-        The part's table; its key ``kind`` is removed.
-    number : int
-        Position of the part in the file, from 1 on, for error messages.
+    - content: The part's table; its key ``kind`` is removed.
+    - number: Position of the part in the file, from 1 on, for error messages.
 
-    Raises
-    ------
-    ValueError
-        If the kind is unknown, or a field is unknown, missing or of another type.
+    Raises ValueError if the kind is unknown, or a field is unknown, missing or of another type.
     """
     kinds = _kinds()
     kind = content.pop("kind", None)

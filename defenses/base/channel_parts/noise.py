@@ -23,10 +23,7 @@ class Clipping(ValuePart):
     The log-likelihood is 0 where the released number is the clipped original, and -inf elsewhere. A missing value stays
     missing.
 
-    Parameters
-    ----------
-    low, high : float
-        The thresholds, in the column's unit; infinite where that end is not clipped.
+    - low, high: The thresholds, in the column's unit; infinite where that end is not clipped.
     """
 
     kind: ClassVar[str] = "clipping"
@@ -46,10 +43,7 @@ class Rounded(ValuePart):
     The log-likelihood is 0 where the released number is the rounded original, and -inf elsewhere. A missing value stays
     missing.
 
-    Parameters
-    ----------
-    base : float
-        The base, in the column's unit.
+    - base: The base, in the column's unit.
     """
 
     kind: ClassVar[str] = "rounded"
@@ -80,21 +74,12 @@ class AddedNoise(ValuePart):
     For one released value, the likelihoods of all originals are of the same kind (masses or densities) and can be
     compared. A missing value stays missing.
 
-    Parameters
-    ----------
-    distribution : {"gaussian", "laplace"}
-        Distribution of the noise.
-    deviation : float
-        Standard deviation of the noise, in the column's unit; 0 adds none.
-    whole : bool
-        Whether sums are rounded to integers.
-    low, high : float
-        The bounds, in the column's unit; infinite where there is none.
+    - distribution, {"gaussian", "laplace"}: Distribution of the noise.
+    - deviation: Standard deviation of the noise, in the column's unit; 0 adds none.
+    - whole: Whether sums are rounded to integers.
+    - low, high: The bounds, in the column's unit; infinite where there is none.
 
-    Raises
-    ------
-    ValueError
-        If the distribution is unknown, or the deviation is negative or not finite.
+    Raises ValueError if the distribution is unknown, or the deviation is negative or not finite.
     """
 
     kind: ClassVar[str] = "noise"
@@ -160,11 +145,8 @@ class GroupMean(ColumnPart):
 
     The log-likelihood is that of a Gaussian density with the published deviation. A missing value stays missing.
 
-    Parameters
-    ----------
-    deviation : float
-        Root mean square difference between numbers and the means of their groups, in the column's unit; 0 where every
-        number is its group's mean.
+    - deviation: Root mean square difference between numbers and the means of their groups, in the column's unit; 0
+      where every number is its group's mean.
     """
 
     kind: ClassVar[str] = "group_mean"

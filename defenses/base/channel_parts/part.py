@@ -20,12 +20,8 @@ from metrics.columns import Domain, Floats, escape_column, gathered
 class Likelihood:
     """Log-likelihoods of given released rows under given original rows.
 
-    Parameters
-    ----------
-    released, original : tuple of ndarray
-        Arrays that the kernel needs of either side; the first axis of each runs over rows.
-    kernel : callable
-        Maps the arrays of both sides, broadcast against each other, to log-likelihoods.
+    - released, original: Arrays that the kernel needs of either side; the first axis of each runs over rows.
+    - kernel: Maps the arrays of both sides, broadcast against each other, to log-likelihoods.
     """
 
     released: tuple[NDArray[Any], ...]
@@ -47,10 +43,7 @@ class Likelihood:
     def at(self, rows: ArrayLike, candidates: ArrayLike) -> Floats:
         """Log-likelihoods for given pairs of positions, which are broadcast against each other.
 
-        Parameters
-        ----------
-        rows, candidates : array_like of int
-            Positions of released rows, and of original rows.
+        - rows, candidates: Positions of released rows, and of original rows.
         """
         left, right = np.asarray(rows), np.asarray(candidates)
         return self.kernel(*(array[left] for array in self.released), *(array[right] for array in self.original))
@@ -115,12 +108,7 @@ class SingleColumnPart(ChannelPart):
 class ColumnPart(SingleColumnPart):
     """A part for one column.
 
-    Parameters
-    ----------
-    column : str
-        Its name.
-    domain : Domain
-        Domain of its original values, by which released cells are read.
+    - domain: Domain of its original values, by which released cells are read.
     """
 
     domain: Domain
@@ -135,12 +123,7 @@ class ColumnPart(SingleColumnPart):
 class ColumnsPart(ChannelPart):
     """A part for several columns jointly.
 
-    Parameters
-    ----------
-    names : tuple of str
-        The columns.
-    domains : tuple of Domain
-        Their domains; numbers are read as bins.
+    - domains: Their domains; numbers are read as bins.
     """
 
     names: tuple[str, ...]
@@ -159,13 +142,7 @@ class ColumnsPart(ChannelPart):
 
 @dataclass(frozen=True)
 class ValuePart(SingleColumnPart):
-    """A part for one column whose released cells are plain values, readable without a domain.
-
-    Parameters
-    ----------
-    column : str
-        Its name.
-    """
+    """A part for one column whose released cells are plain values, readable without a domain."""
 
 
 def equal(cell: Floats, value: Floats) -> Floats:

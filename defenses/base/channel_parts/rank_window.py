@@ -33,12 +33,7 @@ class SwapLaw:
     - B P(i, j) = B P(j, i) = q(B) max(B - (j - i), 0) + C(j) + C(n - 1 - i),
     - B P(i, i) = B s(B) + D(i) + D(n - 1 - i).
 
-    Parameters
-    ----------
-    total : int
-        Number of ranks, n.
-    window : int
-        Largest difference of rank, below n.
+    - window: Largest difference of rank, below n.
     """
 
     def __init__(self, total: int, window: int) -> None:
@@ -101,14 +96,9 @@ class RankWindow(ColumnPart):
     P(i, j) over the ranks j of y, averaged over the ranks i of x. Swapping preserves how often each value occurs, and
     so these counts are public; a value that does not occur has likelihood 0. A missing value stays missing.
 
-    Parameters
-    ----------
-    values : tuple of float
-        The distinct numbers, or positions of categories in the domain, ascending.
-    counts : tuple of int
-        How often each value occurs.
-    window : int
-        Largest difference of rank between two values that are swapped.
+    - values: The distinct numbers, or positions of categories in the domain, ascending.
+    - counts: How often each value occurs.
+    - window: Largest difference of rank between two values that are swapped.
     """
 
     kind: ClassVar[str] = "rank_window"

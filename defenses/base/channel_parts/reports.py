@@ -25,14 +25,9 @@ class ReportedSet(ColumnPart):
     a constant for each cell: it compares values, not cells. It is -inf for a missing value, unless that counts as a
     value.
 
-    Parameters
-    ----------
-    size : int
-        Number of values: those of the domain, and one more where a missing value counts as one.
-    odds : float
-        Log-likelihood ratio of a report between a value that it supports and one that it does not.
-    outside : float
-        Log-likelihood of a report under a value that it does not support.
+    - size: Number of values: those of the domain, and one more where a missing value counts as one.
+    - odds: Log-likelihood ratio of a report between a value that it supports and one that it does not.
+    - outside: Log-likelihood of a report under a value that it does not support.
 
     References
     ----------
@@ -153,24 +148,13 @@ class ReportAmongFakes(ColumnsPart):
 def read_sets(column: pd.Series[Any], domain: Domain) -> tuple[NDArray[np.intp], Booleans]:
     """Read a column of sets by the values that each distinct cell holds.
 
-    Parameters
-    ----------
-    column : Series, shape (n,)
-        Released cells.
-    domain : Domain
-        Domain of the original values; numbers are read as bins.
+    - column of shape (n,): Released cells.
+    - domain: Domain of the original values; numbers are read as bins.
+    - returns codes of shape (n,): Distinct cell of each row.
+    - returns members of shape (distinct, domain.size + 1): Whether each distinct cell holds each category or bin, and a
+      missing value last; ``*`` holds none.
 
-    Returns
-    -------
-    codes : ndarray of int, shape (n,)
-        Distinct cell of each row.
-    members : ndarray of bool, shape (distinct, domain.size + 1)
-        Whether each distinct cell holds each category or bin, and a missing value last; ``*`` holds none.
-
-    Raises
-    ------
-    ValueError
-        If a cell is none of this domain; names column, row (from 0) and cell.
+    Raises ValueError if a cell is none of this domain; names column, row (from 0) and cell.
     """
     cells = read_cells(column, domain)
     if isinstance(domain, NumericDomain):
@@ -193,20 +177,11 @@ class ReportedNumber(ColumnPart):
     atoms and ends of pieces up to four units in the last place of the largest report. A cell that is both an atom and
     in a piece is read as the atom. This matters at a large epsilon in a narrow range far from 0 only.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy of one report.
-    share : float
-        Probability that a report is piecewise, in [0, 1].
-    missing : bool
-        Whether missing values send blank reports; otherwise they are impossible.
+    - share: Probability that a report is piecewise, in [0, 1].
+    - missing: Whether missing values send blank reports; otherwise they are impossible.
 
-    Raises
-    ------
-    ValueError
-        If the domain is not that of numbers, its range is empty or too wide for its reports, or a parameter is out of
-        range.
+    Raises ValueError if the domain is not that of numbers, its range is empty or too wide for its reports, or a
+    parameter is out of range.
 
     References
     ----------

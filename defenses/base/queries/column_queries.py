@@ -166,10 +166,7 @@ class Median(_OfNumbers):
 class Quantile(_OfNumbers):
     """Quantile of a column over the selected records, interpolated linearly.
 
-    Parameters
-    ----------
-    level : float
-        Share of the records below the quantile, in [0, 1].
+    - level: Share of the records below the quantile, in [0, 1].
     """
 
     level: float

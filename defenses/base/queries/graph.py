@@ -18,12 +18,8 @@ class _GraphQuery(Query):
     A record is a pair of persons with a value that says whether they are joined. The persons are the declared
     categories of both columns. Pairs that no record holds are not joined.
 
-    Attributes
-    ----------
-    source, target : str
-        Columns of the two persons.
-    tie, joined : str
-        Column that says whether they are joined, and the value that means so.
+    - source, target: Columns of the two persons.
+    - tie, joined: Column that says whether they are joined, and the value that means so.
     """
 
     source: str = "user"
@@ -83,12 +79,8 @@ class EdgeCount(_GraphQuery):
 class DegreeCounts(_GraphQuery):
     """Number of persons with 0, 1, ... friends; the last count is of those with `bound` or more.
 
-    Attributes
-    ----------
-    bound : int
-        Largest degree with a bin of its own, at least 1.
-    present : bool
-        Whether only persons whom a record names are counted. By default all declared persons are.
+    - bound: Largest degree with a bin of its own, at least 1.
+    - present: Whether only persons whom a record names are counted. By default all declared persons are.
     """
 
     bound: int = 8

@@ -111,21 +111,13 @@ def coded(column: Column) -> tuple[NDArray[np.intp], Sequence[Any]]:
 class Condition:
     """Condition that a column takes one of some values, or lies in a closed interval.
 
-    Parameters
-    ----------
-    column : str
-        The column.
-    values : tuple, optional
-        Allowed values: texts, finite numbers and booleans. A text is compared with the column's value as text. A number
-        is compared with it as a number, also where the column holds text that reads as a number. True counts as 1.
-    interval : tuple of float, optional
-        ``(low, high)``, both included; an infinite end leaves that side open.
+    - values, optional: Allowed values: texts, finite numbers and booleans. A text is compared with the column's value
+      as text. A number is compared with it as a number, also where the column holds text that reads as a number. True
+      counts as 1.
+    - interval, optional: ``(low, high)``, both included; an infinite end leaves that side open.
 
-    Raises
-    ------
-    ValueError
-        If not exactly one of `values` and `interval` is given, a value is refused, or the interval's ends are not two
-        numbers in ascending order.
+    Raises ValueError if not exactly one of `values` and `interval` is given, a value is refused, or the interval's ends
+    are not two numbers in ascending order.
     """
 
     column: str
@@ -192,12 +184,8 @@ Answer = float | str | Floats
 class Query(ABC):
     """Base class of queries about records; two queries are equal if all their fields are.
 
-    Attributes
-    ----------
-    where : tuple of Condition
-        Conditions that a selected record meets, all of them; given as one condition, several, or none.
-    members : ndarray of bool, shape (n,), optional
-        Rows that may be selected, by their public numbers; by default all.
+    - where: Conditions that a selected record meets, all of them; given as one condition, several, or none.
+    - members of shape (n,), optional: Rows that may be selected, by their public numbers; by default all.
     """
 
     kinds: ClassVar[dict[str, type[Query]]] = {}
@@ -315,12 +303,8 @@ class BudgetSpent(ValueError):  # noqa: N818 (a refusal, not an error)
 class QuerySession(Protocol):
     """One attacker's session with a curator, with its own budget and noise.
 
-    Attributes
-    ----------
-    remaining : float
-        Remaining epsilon; infinite where the curator has no budget.
-    refused : int
-        Number of queries refused because the budget was spent.
+    - remaining: Remaining epsilon; infinite where the curator has no budget.
+    - refused: Number of queries refused because the budget was spent.
     """
 
     @property
@@ -334,17 +318,8 @@ class QuerySession(Protocol):
     def answer(self, query: Query, epsilon: float | None = None) -> Answer:
         """Answer a query.
 
-        Parameters
-        ----------
-        query : Query
-            The query.
-        epsilon : float, optional
-            Epsilon to spend on it; by default the curator's share for one query.
+        - epsilon, optional: Epsilon to spend on it; by default the curator's share for one query.
 
-        Raises
-        ------
-        BudgetSpent
-            If it would cost more than the remaining budget.
-        ValueError
-            If the query does not fit the public description of the records, or epsilon is not positive and finite.
+        Raises BudgetSpent if it would cost more than the remaining budget. Raises ValueError if the query does not fit
+        the public description of the records, or epsilon is not positive and finite.
         """

@@ -48,14 +48,9 @@ _PAIR = 2
 class Transfer:
     """The outcome of oblivious transfers.
 
-    Attributes
-    ----------
-    received : ndarray of uint64, shape (m, 2)
-        The chosen labels.
-    sent : int
-        Bytes from the sender to the receiver.
-    answered : int
-        Bytes from the receiver to the sender.
+    - received of shape (m, 2): The chosen labels.
+    - sent: Bytes from the sender to the receiver.
+    - answered: Bytes from the receiver to the sender.
     """
 
     received: Labels
@@ -69,21 +64,11 @@ def transfer(zeros: Labels, ones: Labels, choices: Choices, rng: Generator) -> T
     Few transfers use curve arithmetic. More than `BASE_TRANSFERS` use the extension of Ishai et al., which needs as
     many by curve arithmetic and hashes for the rest. Both are secure against honest-but-curious parties.
 
-    Parameters
-    ----------
-    zeros, ones : ndarray of uint64, shape (m, 2)
-        The sender's labels.
-    choices : ndarray of bool, shape (m,)
-        The receiver's choices.
-    rng : Generator
-        Randomness of both parties; real parties draw from their system's cryptographic source.
+    - zeros, ones of shape (m, 2): The sender's labels.
+    - choices of shape (m,): The receiver's choices.
+    - rng: Randomness of both parties; real parties draw from their system's cryptographic source.
 
-    Raises
-    ------
-    AggregationError
-        If a point is not on the curve.
-    ModuleNotFoundError
-        If PyNaCl is not installed.
+    Raises AggregationError if a point is not on the curve. Raises ModuleNotFoundError if PyNaCl is not installed.
 
     References
     ----------
@@ -223,14 +208,9 @@ _DIGEST_BYTES = sha256().digest_size
 class GarbledCircuit:
     """What the garbler sends: tables, labels of its own inputs, and the digests of the output labels.
 
-    Attributes
-    ----------
-    tables : list of ndarray of uint64, each of shape (2, gates, 2)
-        Two rows of 128 bits for each AND gate.
-    inputs : ndarray of uint64, shape (..., 2)
-        One label for each bit of the garbler's input.
-    outputs : list of (bytes, bytes)
-        Digests of the labels of 0 and of 1, for each output bit.
+    - tables, each of shape (2, gates, 2): Two rows of 128 bits for each AND gate.
+    - inputs of shape (..., 2): One label for each bit of the garbler's input.
+    - outputs: Digests of the labels of 0 and of 1, for each output bit.
     """
 
     tables: list[Labels]
@@ -247,12 +227,8 @@ class GarbledCircuit:
 class GarbledKeys:
     """What the garbler keeps: both labels of each bit of the evaluator's input, and of each output bit.
 
-    Attributes
-    ----------
-    zeros, ones : ndarray of uint64, shape (..., 2)
-        Labels of the evaluator's input.
-    output_zeros, output_ones : ndarray of uint64, shape (..., 2)
-        Labels of the output.
+    - zeros, ones of shape (..., 2): Labels of the evaluator's input.
+    - output_zeros, output_ones of shape (..., 2): Labels of the output.
     """
 
     zeros: Labels

@@ -46,12 +46,8 @@ def selected(which: NDArray[np.bool_], labels: Labels) -> Labels:
 def hashed(labels: Labels, first_tweak: int) -> Labels:
     """SHA-256 of each label and its tweak, cut to 128 bits; the tweaks count up from `first_tweak`.
 
-    Parameters
-    ----------
-    labels : ndarray of uint64, shape (n, 2)
-        Labels to hash.
-    first_tweak : int
-        Tweak of the first label. No tweak may be used for two labels of one kind.
+    - labels of shape (n, 2): Labels to hash.
+    - first_tweak: Tweak of the first label. No tweak may be used for two labels of one kind.
     """
     tweaks = np.arange(first_tweak, first_tweak + len(labels), dtype=np.uint64)
     text = np.column_stack([labels, tweaks]).astype("<u8").tobytes()
@@ -108,10 +104,7 @@ class GarblingGates(Gates):
     The label of 1 is the label of 0 plus a secret offset, so XOR and negation need no table. An AND gate is the sum of
     two half gates with one table row of 128 bits each.
 
-    Parameters
-    ----------
-    rng : Generator
-        Draws the offset and the labels.
+    - rng: Draws the offset and the labels.
 
     References
     ----------
@@ -162,10 +155,7 @@ class GarblingGates(Gates):
 class EvaluatingGates(Gates):
     """Gates of the evaluator, on one label per wire; they use up the garbler's tables.
 
-    Parameters
-    ----------
-    tables : sequence of ndarray of uint64, each of shape (2, gates, 2)
-        Tables in the order of the circuit.
+    - tables, each of shape (2, gates, 2): Tables in the order of the circuit.
     """
 
     def __init__(self, tables: list[Labels]) -> None:
@@ -202,16 +192,8 @@ Circuit = Callable[[Gates, Wires, Wires], Wires]
 def greater(gates: Gates, left: Wires, right: Wires) -> Wires:
     """Whether each left number exceeds the right one; n AND gates for n bits.
 
-    Parameters
-    ----------
-    gates : Gates
-        Gates to compute with.
-    left, right : Wires, shape (bits, ...)
-        Numbers, the lowest bit first.
-
-    Returns
-    -------
-    Wires, shape (...)
+    - left, right of shape (bits, ...): Numbers, the lowest bit first.
+    - returns shape (...).
 
     Notes
     -----
@@ -230,16 +212,8 @@ def greater(gates: Gates, left: Wires, right: Wires) -> Wires:
 def maximum(gates: Gates, numbers: Wires) -> Wires:
     """Maximum of m numbers by a tournament; 2 n (m - 1) AND gates for n bits.
 
-    Parameters
-    ----------
-    gates : Gates
-        Gates to compute with.
-    numbers : Wires, shape (bits, m, ...)
-        The numbers.
-
-    Returns
-    -------
-    Wires, shape (bits, ...)
+    - numbers of shape (bits, m, ...): The numbers.
+    - returns shape (bits, ...).
 
     References
     ----------
@@ -268,17 +242,8 @@ def added(gates: Gates, left: Wires, right: Wires) -> Wires:
 def count(gates: Gates, bits: Wires) -> Wires:
     """Number of ones among m bits by a tree of adders; about 2 m AND gates.
 
-    Parameters
-    ----------
-    gates : Gates
-        Gates to compute with.
-    bits : Wires, shape (m, ...)
-        The bits.
-
-    Returns
-    -------
-    Wires, shape (width, ...)
-        The number; `width` is that of m.
+    - bits of shape (m, ...): The bits.
+    - returns shape (width, ...): The number; `width` is that of m.
     """
     width = int(bits.shape[0]).bit_length()
     numbers = bits[None]

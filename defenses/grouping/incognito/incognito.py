@@ -26,7 +26,6 @@ from defenses.base import (
 from defenses.base.channel_parts import Containment
 from defenses.grouping.constraints import (
     ConstrainedDefense,
-    SensitiveColumn,
     all_hold,
     check_apart,
     counted_sensitive_columns,
@@ -110,11 +109,6 @@ class _Problem:
     names: tuple[str, ...]
     lattice: Lattice
     requirements: ClassRequirements
-
-    @property
-    def records(self) -> int:
-        """Number of records."""
-        return int(self.lattice.finest.sizes.sum())
 
 
 class Incognito(ConstrainedDefense):
@@ -327,7 +321,7 @@ class Incognito(ConstrainedDefense):
             classes[finest],
             cells,
             self._guarantee(problem, roles, best),
-            _containment(roles, problem.names),
+            Channel(tuple(Containment(name, roles.domain(name)) for name in problem.names)),
             search_remark(best.loss, optimal=optimal, bound=bound),
             levels=levels,
             loss=best.loss,
@@ -369,11 +363,8 @@ class Incognito(ConstrainedDefense):
         hierarchies = records.roles.hierarchies
         columns = [leveled_column(name, records.occurring(name), hierarchies.get(name)) for name in names]
         lattice, finest = build_lattice(columns, records.counts, [records.sensitive[each.name] for each in sensitive])
-        return _Problem(names, lattice, self._requirements(lattice, sensitive)), finest
-
-    def _requirements(self, lattice: Lattice, sensitive: Sequence[SensitiveColumn]) -> ClassRequirements:
         limit = rows_of_share(self.max_suppression, int(lattice.finest.sizes.sum()))
-        return ClassRequirements(self.k, limit, self.constraints, sensitive)
+        return _Problem(names, lattice, ClassRequirements(self.k, limit, self.constraints, sensitive)), finest
 
     def _guarantee(self, problem: _Problem, roles: Microdata, best: SearchResult | None) -> Guarantee:
         """Guarantee of a release whose best node is `best`; the search of a large lattice states it without one."""
@@ -396,8 +387,7 @@ class Incognito(ConstrainedDefense):
         lattice, requirements = problem.lattice, problem.requirements
         loss, complete = LOSSES[self.loss], True
         if _is_large(lattice):
-            limited = limited_optimum(lattice, requirements, loss, self.search_limit, self.time_limit)
-            best, bound, complete = limited.best, limited.bound, limited.complete
+            best, bound, complete = limited_optimum(lattice, requirements, loss, self.search_limit, self.time_limit)
         else:
             best = optimum(lattice, requirements, loss)
             bound = math.nan if best is None else best.loss
@@ -410,7 +400,7 @@ class Incognito(ConstrainedDefense):
         required = " and ".join([f"{self.k}-anonymity", *map(str, problem.requirements.constraints)])
         return (
             f"no levels of the hierarchies give {required} with at most {problem.requirements.limit} of "
-            f"{problem.records} records suppressed"
+            f"{problem.lattice.finest.sizes.sum()} records suppressed"
         )
 
 
@@ -421,7 +411,3 @@ def _some(names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _is_large(lattice: Lattice) -> bool:
     return math.prod(lattice.shape) > _NODES
-
-
-def _containment(records: Microdata, names: Sequence[str]) -> Channel:
-    return Channel(tuple(Containment(name, records.domain(name)) for name in names))

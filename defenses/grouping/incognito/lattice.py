@@ -45,14 +45,9 @@ def _no_histograms() -> tuple[Histogram, ...]:
 class FrequencySet:
     """The equivalence classes of one node, with their sizes.
 
-    Attributes
-    ----------
-    members : ndarray of int, shape (classes,)
-        A representative of each class: one of its distinct combinations of original values.
-    sizes : ndarray of int, shape (classes,)
-        Number of rows in each class.
-    counted : callable
-        Returns `histograms`; called when these are first needed.
+    - members of shape (classes,): A representative of each class: one of its distinct combinations of original values.
+    - sizes of shape (classes,): Number of rows in each class.
+    - counted: Returns `histograms`; called when these are first needed.
     """
 
     members: Integers
@@ -86,18 +81,10 @@ class FrequencySet:
 class LeveledColumn:
     """One column at all levels of its hierarchy.
 
-    Attributes
-    ----------
-    name : str
-        The column's name.
-    codes : ndarray of int, shape (combinations,)
-        Level-0 group of each distinct combination of original values.
-    groups : ndarray of int, shape (levels, groups on level 0)
-        Group at each level of each level-0 group, numbered from 0.
-    counts : tuple of int
-        Number of groups at each level.
-    losses : ndarray of float, shape (levels, groups on level 0)
-        Normalised loss of each value at each level.
+    - codes of shape (combinations,): Level-0 group of each distinct combination of original values.
+    - groups of shape (levels, groups on level 0): Group at each level of each level-0 group, numbered from 0.
+    - counts: Number of groups at each level.
+    - losses of shape (levels, groups on level 0): Normalised loss of each value at each level.
     """
 
     name: str
@@ -116,12 +103,7 @@ class Lattice:
 
     A frequency set is rolled up from that of a finer node, one column at a time. Rows are counted only once.
 
-    Parameters
-    ----------
-    columns : sequence of LeveledColumn
-        The columns.
-    finest : FrequencySet
-        Frequency set of the original values: each distinct combination is a class.
+    - finest: Frequency set of the original values: each distinct combination is a class.
     """
 
     def __init__(self, columns: Sequence[LeveledColumn], finest: FrequencySet) -> None:
@@ -191,44 +173,26 @@ def build_lattice(
 ) -> tuple[Lattice, Integers]:
     """The lattice of combinations of values that are not all distinct, and the finest class of each combination.
 
-    Parameters
-    ----------
-    columns : sequence of LeveledColumn
-        The columns, with a code for each combination.
-    counts : ndarray of int, shape (combinations,)
-        Number of records of each combination.
-    histograms : sequence of csr_array, each of shape (combinations, values)
-        Number of records of each combination with each value of a sensitive column.
+    - columns: The columns, with a code for each combination.
+    - counts of shape (combinations,): Number of records of each combination.
+    - histograms, each of shape (combinations, values): Number of records of each combination with each value of a
+      sensitive column.
     """
-    merged, finest, count = _numbered(columns)
+    finest, count = number_tuples([column.codes for column in columns], [column.counts[0] for column in columns])
+    example = example_of_each(finest, count)
+    merged = [replace(column, codes=column.codes[example]) for column in columns]
     sizes = np.bincount(finest, weights=counts, minlength=count).astype(np.intp)
     counted = _counted([csr_array(_added(histogram, finest, count)) for histogram in histograms])
     return Lattice(merged, FrequencySet(np.arange(count), sizes, counted)), finest
 
 
-def _numbered(columns: Sequence[LeveledColumn]) -> tuple[list[LeveledColumn], Integers, int]:
-    """Columns with one row per distinct combination, the combination of each row given, and their number."""
-    combination, count = number_tuples([column.codes for column in columns], [c.counts[0] for c in columns])
-    example = example_of_each(combination, count)
-    return [replace(column, codes=column.codes[example]) for column in columns], combination, count
-
-
 def leveled_column(name: str, coded: CodedColumn, hierarchy: Hierarchy | None) -> LeveledColumn:
     """One column at all levels of its hierarchy, with the level-0 group of each row.
 
-    Parameters
-    ----------
-    name : str
-        The column's name.
-    coded : CodedColumn
-        Its values, each of which occurs or is a category of its domain, and the code of each row.
-    hierarchy : Hierarchy, optional
-        Its hierarchy.
+    - coded: Its values, each of which occurs or is a category of its domain, and the code of each row.
+    - hierarchy, optional: Its hierarchy.
 
-    Raises
-    ------
-    ValueError
-        If there is no hierarchy, or it lacks a value; names the column.
+    Raises ValueError if there is no hierarchy, or it lacks a value; names the column.
     """
     if hierarchy is None:
         raise ValueError(f"column {name!r} has no hierarchy to generalize it by")
@@ -248,19 +212,10 @@ def leveled_column(name: str, coded: CodedColumn, hierarchy: Hierarchy | None) -
 def number_tuples(codes: Sequence[Integers], sizes: Sequence[int]) -> tuple[Integers, int]:
     """Number the distinct tuples of codes.
 
-    Parameters
-    ----------
-    codes : sequence of ndarray of int, each of shape (n,)
-        Codes from 0, at least one sequence.
-    sizes : sequence of int
-        Number of codes in each sequence.
-
-    Returns
-    -------
-    number : ndarray of int, shape (n,)
-        Number of each tuple, from 0; equal tuples have equal numbers.
-    count : int
-        Number of distinct tuples.
+    - codes, each of shape (n,): Codes from 0, at least one sequence.
+    - sizes: Number of codes in each sequence.
+    - returns number of shape (n,): Number of each tuple, from 0; equal tuples have equal numbers.
+    - returns count: Number of distinct tuples.
     """
     return _renumber(*_keys(codes, sizes))
 

@@ -44,18 +44,9 @@ def releasable_rows(constraints: Sequence[Constraint], counts: Integers, table: 
 
     If the classes of a node can release too few rows, all finer nodes are rejected without a test.
 
-    Parameters
-    ----------
-    constraints : sequence of Constraint
-        The constraints.
-    counts : ndarray of int, shape (classes, values)
-        Counts of each sensitive value in each class; no class is empty.
-    table : ndarray of float, shape (values,)
-        Share of each value in the whole table.
-
-    Returns
-    -------
-    ndarray of int, shape (classes,)
+    - counts of shape (classes, values): Counts of each sensitive value in each class; no class is empty.
+    - table of shape (values,): Share of each value in the whole table.
+    - returns shape (classes,).
 
     Notes
     -----
@@ -180,14 +171,9 @@ DIGITS = 12
 class Verdict:
     """Result of testing a node.
 
-    Attributes
-    ----------
-    suppressed : ndarray of bool, shape (classes,)
-        The classes that violate a requirement.
-    accepted : bool
-        Whether these classes hold no more rows than may be suppressed.
-    refutes : bool
-        Whether it follows from this alone that all finer nodes must be rejected too.
+    - suppressed of shape (classes,): The classes that violate a requirement.
+    - accepted: Whether these classes hold no more rows than may be suppressed.
+    - refutes: Whether it follows from this alone that all finer nodes must be rejected too.
     """
 
     suppressed: Booleans
@@ -199,16 +185,9 @@ class Verdict:
 class ClassRequirements:
     """Requirements on every class; a class that violates one is suppressed.
 
-    Attributes
-    ----------
-    k : int
-        Smallest class size.
-    limit : int
-        Largest number of rows that may be suppressed.
-    constraints : sequence of Constraint
-        Further constraints on the classes.
-    columns : sequence of SensitiveColumn
-        The columns that they constrain.
+    - limit: Largest number of rows that may be suppressed.
+    - constraints: Further constraints on the classes.
+    - columns: The columns that they constrain.
 
     Notes
     -----
@@ -274,16 +253,7 @@ class ClassRequirements:
 class SearchResult:
     """An accepted node with its loss and classes.
 
-    Attributes
-    ----------
-    node : tuple of int
-        Level of each column.
-    loss : float
-        Its loss.
-    classes : FrequencySet
-        Its classes.
-    suppressed : ndarray of bool, shape (classes,)
-        The classes that are suppressed.
+    - suppressed of shape (classes,): The classes that are suppressed.
     """
 
     node: Node
@@ -402,34 +372,11 @@ _REACHES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 @dataclass(frozen=True)
-class LimitedResult:
-    """The best node of a limited search.
-
-    Attributes
-    ----------
-    best : SearchResult or None
-        The accepted node of least loss among those tested; None if none was accepted.
-    bound : float
-        Lower bound on the loss of every accepted node.
-    complete : bool
-        Whether the search ended by itself: `best` is then an optimum, or no node is accepted.
-    """
-
-    best: SearchResult | None
-    bound: float
-    complete: bool
-
-
-@dataclass(frozen=True)
 class _Branch:
     """All nodes with the same levels in some columns, and at least given levels in the others.
 
-    Attributes
-    ----------
-    levels : tuple of int
-        Level of each fixed column, and the lowest level of each other column.
-    fixed : tuple of int
-        Positions of the fixed columns.
+    - levels: Level of each fixed column, and the lowest level of each other column.
+    - fixed: Positions of the fixed columns.
     """
 
     levels: Node
@@ -438,7 +385,7 @@ class _Branch:
 
 def limited_optimum(
     lattice: Lattice, requirements: ClassRequirements, loss: NodeLoss, tests: int, seconds: float | None = None
-) -> LimitedResult:
+) -> tuple[SearchResult | None, float, bool]:
     """Find the accepted node of least loss by branch and bound; ties go to the least height, then to the lowest levels.
 
     A larger limit on suppressed rows never ends with a larger loss, unless `seconds` ends a search.
@@ -449,18 +396,12 @@ def limited_optimum(
     a node, so that good nodes appear early. A node with suppressed rows is accepted only if these rows form a class
     that meets all requirements.
 
-    Parameters
-    ----------
-    lattice : Lattice
-        The lattice; it is never held as a whole.
-    requirements : ClassRequirements
-        The requirements on classes.
-    loss : NodeLoss
-        The loss to minimise.
-    tests : int
-        Largest number of subsets of columns that one search tests at some levels.
-    seconds : float, optional
-        Largest running time of all searches; the result then depends on the machine.
+    - lattice: The lattice; it is never held as a whole.
+    - tests: Largest number of subsets of columns that one search tests at some levels.
+    - seconds, optional: Largest running time of all searches; the result then depends on the machine.
+    - returns best: The accepted node of least loss among those tested; None if none was accepted.
+    - returns bound: Lower bound on the loss of every accepted node.
+    - returns complete: Whether the search ended by itself: `best` is then an optimum, or no node is accepted.
 
     Notes
     -----
@@ -490,8 +431,8 @@ def limited_optimum(
         if left == count:
             bound = least
         if bound >= search.rank[0]:
-            return LimitedResult(search.best, search.rank[0], complete=True)
-    return LimitedResult(search.best, bound, complete=False)
+            return search.best, search.rank[0], True
+    return search.best, bound, False
 
 
 class _Search:

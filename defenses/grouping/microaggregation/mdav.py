@@ -11,28 +11,18 @@ from metrics.columns import Floats, Integers, check_choice, refuse, require
 def groups(numbers: ArrayLike, k: int, categories: ArrayLike | None = None, *, distance: str = "squared") -> Integers:
     """Group close records by MDAV, so that each group holds k to 2k - 1 records.
 
-    Parameters
-    ----------
-    numbers : array_like, shape (n, p)
-        Numeric coordinates on comparable scales; the distance of two records sums over the coordinates.
-    k : int
-        Smallest group size, 1 <= k <= n.
-    categories : array_like of int, shape (n, q), optional
-        Category codes from 0; each column in which two records differ adds 1 to their distance.
-    distance : {"squared", "absolute"}
-        Contribution of a difference of coordinates to the distance. Squares give the squared Euclidean distance.
-        Absolute values give p + q times Gower's distance if coordinates are divided by their range.
+    - numbers of shape (n, p): Numeric coordinates on comparable scales; the distance of two records sums over the
+      coordinates.
+    - k: Smallest group size, 1 <= k <= n.
+    - categories of shape (n, q), optional: Category codes from 0; each column in which two records differ adds 1 to
+      their distance.
+    - distance, {"squared", "absolute"}: Contribution of a difference of coordinates to the distance. Squares give the
+      squared Euclidean distance. Absolute values give p + q times Gower's distance if coordinates are divided by their
+      range.
+    - returns shape (n,): Group of each record, from 0; if n < 2k, one group holds all records.
 
-    Returns
-    -------
-    ndarray of int, shape (n,)
-        Group of each record, from 0; if n < 2k, one group holds all records.
-
-    Raises
-    ------
-    ValueError
-        If `k` lies outside 1..n, the shapes do not fit, or the distance is unknown.
-        If a coordinate is not finite, or a code is negative.
+    Raises ValueError if `k` lies outside 1..n, the shapes do not fit, or the distance is unknown. If a coordinate is
+    not finite, or a code is negative.
 
     Notes
     -----
@@ -75,14 +65,9 @@ def groups(numbers: ArrayLike, k: int, categories: ArrayLike | None = None, *, d
 class _Remaining:
     """The remaining records, which have no group yet; they fill the front of arrays with one row per column.
 
-    Parameters
-    ----------
-    numbers : ndarray of float, shape (p, n)
-        Coordinates.
-    codes : ndarray of int, shape (q, n)
-        Category codes; each column continues the numbering of the previous one.
-    starts : ndarray of int, shape (q,)
-        First category code of each column.
+    - numbers of shape (p, n): Coordinates.
+    - codes of shape (q, n): Category codes; each column continues the numbering of the previous one.
+    - starts of shape (q,): First category code of each column.
     """
 
     def __init__(self, numbers: Floats, codes: Integers, starts: Integers) -> None:
@@ -133,12 +118,8 @@ class _Remaining:
     def remove(self, positions: Integers, followed: int) -> tuple[Integers, int]:
         """Remove records; the last remaining ones move into the gaps.
 
-        Returns
-        -------
-        members : ndarray of int
-            The removed records.
-        followed : int
-            New position of the record that was at `followed`.
+        - returns members: The removed records.
+        - returns followed: New position of the record that was at `followed`.
         """
         members = self._rows[positions]
         if self._codes.size:

@@ -33,19 +33,11 @@ REPRESENTATIVES = ("mean", "median", "mode")
 class RepresentativeDefense(KAnonymousDefense):
     """Base of defenses that replace the values in groups of at least k records by a representative.
 
-    Parameters
-    ----------
-    k : int
-        Smallest group size, at least 1.
-    columns : sequence of str, optional
-        The columns to replace.
-    representative : {"mean", "median", "mode"}
-        What a group releases.
+    - k: Smallest group size, at least 1.
+    - columns, optional: The columns to replace.
+    - representative, {"mean", "median", "mode"}: What a group releases.
 
-    Raises
-    ------
-    ValueError
-        If `k` is not an integer of at least 1 or the representative is unknown.
+    Raises ValueError if `k` is not an integer of at least 1 or the representative is unknown.
     """
 
     def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None, representative: str = "mean") -> None:
@@ -57,12 +49,7 @@ class RepresentativeDefense(KAnonymousDefense):
 class GroupedColumn(ABC):
     """A column in which every group releases one representative.
 
-    Attributes
-    ----------
-    original : Series, shape (n,)
-        The column as the publisher holds it.
-    domain : Domain
-        Domain of its values.
+    - original of shape (n,): The column as the publisher holds it.
     """
 
     original: pd.Series[Any]
@@ -77,19 +64,10 @@ class GroupedColumn(ABC):
     def replaced(self, groups: Integers, representative: str = "mean") -> tuple[pd.Series[Any], ChannelPart | None]:
         """Replace the values by the representatives of their groups.
 
-        Parameters
-        ----------
-        groups : ndarray of int, shape (n,)
-            Group of each record, from 0 without gaps.
-        representative : str
-            One of `REPRESENTATIVES`.
-
-        Returns
-        -------
-        cells : Series, shape (n,)
-            Released cells.
-        part : ChannelPart or None
-            Channel of the column; None if the column has none.
+        - groups of shape (n,): Group of each record, from 0 without gaps.
+        - representative: One of `REPRESENTATIVES`.
+        - returns cells of shape (n,): Released cells.
+        - returns part: Channel of the column; None if the column has none.
         """
 
 
@@ -97,10 +75,7 @@ class GroupedColumn(ABC):
 class GroupedNumbers(GroupedColumn):
     """A numeric column, represented by mean, lower median or mode.
 
-    Attributes
-    ----------
-    numbers : ndarray of float, shape (n,)
-        The values; NaN where missing.
+    - numbers of shape (n,): The values; NaN where missing.
     """
 
     domain: NumericDomain
@@ -127,10 +102,7 @@ class GroupedNumbers(GroupedColumn):
 class GroupedCategories(GroupedColumn):
     """A categorical column, represented by its mode, or by the lower median in ordered domains.
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (n,)
-        Position of each value in the domain; its size where missing.
+    - codes of shape (n,): Position of each value in the domain; its size where missing.
     """
 
     domain: CategoricalDomain
@@ -169,16 +141,8 @@ def release_representatives(
 ) -> MicrodataRelease:
     """Release the records with the values of these columns replaced by representatives.
 
-    Parameters
-    ----------
-    records : Microdata
-        The n records.
-    columns : sequence of GroupedNumbers or GroupedCategories
-        The columns to replace.
-    groups : ndarray of int, shape (n,)
-        Group of each record, from 0 without gaps.
-    representative : str
-        One of `REPRESENTATIVES`.
+    - groups of shape (n,): Group of each record, from 0 without gaps.
+    - representative: One of `REPRESENTATIVES`.
     """
     return release_replaced(records, {column.name: column.replaced(groups, representative) for column in columns})
 
@@ -188,12 +152,7 @@ def release_replaced(
 ) -> MicrodataRelease:
     """Release the records with replaced columns; there is no channel if one of these columns has no channel part.
 
-    Parameters
-    ----------
-    records : Microdata
-        The records.
-    replaced : mapping of str to tuple
-        Released cells and channel part of each replaced column.
+    - replaced: Released cells and channel part of each replaced column.
     """
     frame = released_frame(records, {name: cells for name, (cells, _) in replaced.items()})
     parts = tuple(part for _, part in replaced.values() if part is not None)
@@ -203,12 +162,8 @@ def release_replaced(
 def group_means(values: Floats, groups: Integers) -> Floats:
     """Mean of each group; NaN for a group without numbers.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (n,)
-        Numbers; NaN where missing.
-    groups : ndarray of int, shape (n,)
-        Group of each number, from 0 without gaps.
+    - values of shape (n,): Numbers; NaN where missing.
+    - groups of shape (n,): Group of each number, from 0 without gaps.
     """
     present = ~np.isnan(values)
     size = int(groups.max()) + 1

@@ -31,23 +31,12 @@ from metrics.columns import Floats, Integers, require
 def optimal_groups(numbers: ArrayLike, k: int) -> Integers:
     """Group numbers with the least within-group sum of squares, at least k per group.
 
-    Parameters
-    ----------
-    numbers : array_like, shape (n,)
-        Finite numbers.
-    k : int
-        Smallest group size, 1 <= k <= n.
+    - numbers of shape (n,): Finite numbers.
+    - k: Smallest group size, 1 <= k <= n.
+    - returns shape (n,): Group of each number, from 0 in ascending order of the numbers. Each group holds k to 2k - 1
+      numbers, or all of them if n < 2k.
 
-    Returns
-    -------
-    ndarray of int, shape (n,)
-        Group of each number, from 0 in ascending order of the numbers. Each group holds k to 2k - 1 numbers, or all
-        of them if n < 2k.
-
-    Raises
-    ------
-    ValueError
-        If `k` lies outside 1..n, or the numbers are not a one-dimensional array of finite values.
+    Raises ValueError if `k` lies outside 1..n, or the numbers are not a one-dimensional array of finite values.
 
     Notes
     -----
@@ -126,21 +115,13 @@ def _chain(previous: Integers) -> Integers:
 class UnivariateMicroaggregation(RepresentativeDefense):
     """Optimal univariate microaggregation: each numeric column on its own, with the least squared change.
 
-    Parameters
-    ----------
-    k : int
-        Smallest group size, at least 1.
-    columns : sequence of str, optional
-        Numeric columns; by default all numeric quasi-identifiers.
-    representative : {"mean", "median", "mode"}
-        What a group releases; the groups are optimal for the mean.
+    - k: Smallest group size, at least 1.
+    - columns, optional: Numeric columns; by default all numeric quasi-identifiers.
+    - representative, {"mean", "median", "mode"}: What a group releases; the groups are optimal for the mean.
 
-    Raises
-    ------
-    ValueError
-        If `k` is not an integer of at least 1, or the representative is unknown.
-        On `apply` and `guarantee`: if `k` exceeds the number of records, or a column is unknown or not numeric.
-        On `apply`: if a number is infinite.
+    Raises ValueError if `k` is not an integer of at least 1, or the representative is unknown. On `apply` and
+    `guarantee`: if `k` exceeds the number of records, or a column is unknown or not numeric. On `apply`: if a number is
+    infinite.
 
     Notes
     -----

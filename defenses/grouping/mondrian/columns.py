@@ -51,17 +51,7 @@ def each_column(function: Callable[[_Argument], _Result], columns: Iterable[_Arg
 def code_columns(records: Microdata, names: Iterable[str]) -> dict[str, CodedColumn]:
     """Code columns of records by their domains, as `defenses.base.columns.code_column` does.
 
-    Parameters
-    ----------
-    records : Microdata
-        The records.
-    names : iterable of str
-        Names of columns.
-
-    Raises
-    ------
-    ValueError
-        If a value is no finite number or no category of the domain; names the column.
+    Raises ValueError if a value is no finite number or no category of the domain; names the column.
     """
     names = list(names)
     domains = {name: records.domain(name) for name in names}
@@ -83,17 +73,9 @@ def _code(records: Microdata, name: str, domain: Domain) -> CodedColumn:
 def code_numbers(numbers: Floats) -> tuple[Integers, Floats]:
     """Code numbers by their ascending distinct values.
 
-    Parameters
-    ----------
-    numbers : ndarray of float, shape (n,)
-        The numbers; NaN where missing.
-
-    Returns
-    -------
-    codes : ndarray of int, shape (n,)
-        Position of each number among the distinct ones; `distinct.size` where missing.
-    distinct : ndarray of float, shape (distinct,)
-        The distinct numbers, ascending, without NaN.
+    - numbers of shape (n,): The numbers; NaN where missing.
+    - returns codes of shape (n,): Position of each number among the distinct ones; `distinct.size` where missing.
+    - returns distinct of shape (distinct,): The distinct numbers, ascending, without NaN.
     """
     order = np.argsort(numbers)
     # -0.0 becomes 0.0, so that it does not matter which of equal numbers comes first.
@@ -115,10 +97,7 @@ def code_numbers(numbers: Floats) -> tuple[Integers, Floats]:
 def interval_texts(low: Floats, high: Floats) -> NDArray[np.object_]:
     """Cells for the numbers from `low` to `high`, both included, as `metrics.columns.cells.interval_cell` writes each.
 
-    Parameters
-    ----------
-    low, high : ndarray of float, shape (n,)
-        Ends of the intervals; a plain cell where both are equal.
+    - low, high of shape (n,): Ends of the intervals; a plain cell where both are equal.
     """
     # Adding 0.0 makes 0.0 of -0.0, which `format_number` writes alike.
     ends = [number_texts(numbers + 0.0, format_number) for numbers in (low, high)]
@@ -137,16 +116,9 @@ MISSING = 0
 class OrderedColumn(ABC):
     """A column whose distinct values are numbered in the order of possible cuts.
 
-    Attributes
-    ----------
-    name : str
-        The column's name.
-    domain : Domain
-        Domain of the values.
-    codes : ndarray of int, shape (n,)
-        Number of each row's value, from 1; 0 where missing. The type is the smallest that holds `size`.
-    size : int
-        One more than the largest number.
+    - codes of shape (n,): Number of each row's value, from 1; 0 where missing. The type is the smallest that holds
+      `size`.
+    - size: One more than the largest number.
     """
 
     name: str
@@ -158,29 +130,18 @@ class OrderedColumn(ABC):
     def spread(self, first: Integers, last: Integers, distinct: Integers) -> Floats:
         """Share of the domain that each class covers, shape (classes,).
 
-        Parameters
-        ----------
-        first, last, distinct : ndarray of int, shape (classes,)
-            Smallest code, largest code and number of distinct codes of each class; no class mixes missing and others.
+        - first, last, distinct of shape (classes,): Smallest code, largest code and number of distinct codes of each
+          class; no class mixes missing and others.
         """
 
     @abstractmethod
     def name_classes(self, values: Integers, starts: Integers) -> tuple[Integers, list[str | None]]:
         """Released cell of each class.
 
-        Parameters
-        ----------
-        values : ndarray of int
-            Distinct codes of the classes, class by class.
-        starts : ndarray of int, shape (classes,)
-            Position in `values` where each class begins.
-
-        Returns
-        -------
-        cell : ndarray of int, shape (classes,)
-            Position of each class's cell in the list.
-        cells : list
-            The distinct cells; None for a missing value.
+        - values: Distinct codes of the classes, class by class.
+        - starts of shape (classes,): Position in `values` where each class begins.
+        - returns cell of shape (classes,): Position of each class's cell in the list.
+        - returns cells: The distinct cells; None for a missing value.
         """
 
     def at(self, rows: Integers | slice) -> Self:
@@ -214,10 +175,7 @@ class OrderedColumn(ABC):
 class OrderedNumbers(OrderedColumn):
     """Numbers, ordered by value.
 
-    Attributes
-    ----------
-    numbers : ndarray of float, shape (size,)
-        Number of each code; 0 for the missing value.
+    - numbers of shape (size,): Number of each code; 0 for the missing value.
     """
 
     domain: NumericDomain
@@ -255,10 +213,7 @@ class OrderedNumbers(OrderedColumn):
 class OrderedCategories(OrderedColumn):
     """Categories, in the order of possible cuts.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Category of each code, from code 1 on.
+    - names: Category of each code, from code 1 on.
     """
 
     domain: CategoricalDomain
@@ -329,21 +284,11 @@ def distinct_sequences(values: Integers, starts: Integers, size: int) -> tuple[I
 
     Each sequence is a path in the tree of all prefixes. All slices walk down this tree together, one step a round.
 
-    Parameters
-    ----------
-    values : ndarray of int
-        Integers from 0 to `size` - 1.
-    starts : ndarray of int, shape (slices,)
-        Position in `values` where each slice begins.
-    size : int
-        One more than the largest possible value.
-
-    Returns
-    -------
-    sequence_of_slice : ndarray of int, shape (slices,)
-        Position of each slice's sequence in `sequences`.
-    sequences : list of ndarray of int
-        The distinct sequences.
+    - values: Integers from 0 to `size` - 1.
+    - starts of shape (slices,): Position in `values` where each slice begins.
+    - size: One more than the largest possible value.
+    - returns sequence_of_slice of shape (slices,): Position of each slice's sequence in `sequences`.
+    - returns sequences: The distinct sequences.
     """
     lengths = np.diff(starts, append=values.size)
     node = np.zeros(starts.size, dtype=np.intp)

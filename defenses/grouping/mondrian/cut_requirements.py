@@ -21,45 +21,32 @@ _CELLS = 1 << 23
 
 
 @dataclass(frozen=True)
-class CutRequirements:
-    """Constraints that both sides of a cut must satisfy, besides their size.
+class CutRules:
+    """What a cut must satisfy.
 
-    Attributes
-    ----------
-    constraints : sequence of Constraint
-        The constraints.
-    columns : sequence of SensitiveColumn
-        The columns that they constrain, with a code for each record.
-    histograms : sequence of csr_array, each of shape (rows, values)
-        Number of records of each row with each value of a column, for rows of several records. The columns then have no
-        codes.
+    - k: Smallest number of records on a side.
+    - strict: Whether records of equal value stay on one side of a cut.
+    - constraints: Further constraints on both sides.
+    - columns: The columns that they constrain, with a code for each record.
+    - histograms, each of shape (rows, values): Number of records of each row with each value of a column, for rows of
+      several records. The columns then have no codes.
     """
 
-    constraints: Sequence[Constraint]
-    columns: Sequence[SensitiveColumn]
+    k: int
+    strict: bool
+    constraints: Sequence[Constraint] = ()
+    columns: Sequence[SensitiveColumn] = ()
     histograms: Sequence[csr_array] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.constraints)
 
     def hold(self, rows: Integers, begins: Integers, groups: Integers, left: Integers) -> Booleans:
         """Tell for each cut whether both sides satisfy every constraint.
 
-        Parameters
-        ----------
-        rows : ndarray of int, shape (n,)
-            The rows, class by class and within a class in the order of the cuts.
-        begins : ndarray of int, shape (classes + 1,)
-            Position where each class begins, and n.
-        groups : ndarray of int, shape (cuts,)
-            Class of each cut, ascending.
-        left : ndarray of int, shape (cuts,)
-            Number of the first rows of the class on the left side of each cut. The numbers ascend within a class, and
-            each side keeps at least one row.
-
-        Returns
-        -------
-        ndarray of bool, shape (cuts,)
+        - rows of shape (n,): The rows, class by class and within a class in the order of the cuts.
+        - begins of shape (classes + 1,): Position where each class begins, and n.
+        - groups of shape (cuts,): Class of each cut, ascending.
+        - left of shape (cuts,): Number of the first rows of the class on the left side of each cut. The numbers ascend
+          within a class, and each side keeps at least one row.
+        - returns shape (cuts,).
         """
         holds = np.ones(groups.size, dtype=bool)
         for index, column in enumerate(self.columns):
@@ -68,41 +55,32 @@ class CutRequirements:
                 inside = slice(begins[first], begins[last + 1])
                 ends = begins[groups[cuts]] + left[cuts] - inside.start
                 starts = begins[first : last + 2] - inside.start
-                values = self._values(index, rows[inside])
-                left_counts, before = _prefix_counts(values, column.table.size, ends, starts)
+                left_counts, before = _prefix_counts(
+                    *self._values(index, rows[inside]), column.table.size, ends, starts
+                )
                 left_counts -= before[groups[cuts] - first]
                 right_counts = np.diff(before, axis=0)[groups[cuts] - first] - left_counts
                 for counts in (left_counts, right_counts):
                     holds[cuts] &= hold(self.constraints, counts, column.table)
         return holds
 
-    def _values(self, index: int, rows: Integers) -> _Values:
-        """Values of a column in these rows."""
+    def _values(self, index: int, rows: Integers) -> tuple[Integers, Integers, Integers | None]:
+        """Values of a column in these rows: the position of the row, the code and the number of records of each."""
         if not self.histograms:
-            return _Values(np.arange(rows.size), self.columns[index].codes[rows], None)
+            return np.arange(rows.size), self.columns[index].codes[rows], None
         histogram = self.histograms[index][rows]
-        return _Values(
-            np.repeat(np.arange(rows.size), np.diff(histogram.indptr)),
-            histogram.indices.astype(np.intp),
-            histogram.data,
-        )
+        positions = np.repeat(np.arange(rows.size), np.diff(histogram.indptr))
+        return positions, histogram.indices.astype(np.intp), histogram.data
 
 
-@dataclass(frozen=True)
-class _Values:
-    """Sensitive values of rows: the position of the row, the code and the number of records of each."""
-
-    positions: Integers
-    codes: Integers
-    records: Integers | None
-
-
-def _prefix_counts(values: _Values, size: int, ends: Integers, starts: Integers) -> tuple[Integers, Integers]:
+def _prefix_counts(
+    positions: Integers, codes: Integers, records: Integers | None, size: int, ends: Integers, starts: Integers
+) -> tuple[Integers, Integers]:
     """Counts of each code before each of these positions, shapes (ends, size) and (starts, size)."""
     edges = np.union1d(ends, starts)
-    segment = np.searchsorted(edges, values.positions, side="right")
-    keys = segment * size + values.codes
-    flat = np.bincount(keys, weights=values.records, minlength=(edges.size + 1) * size).astype(np.intp, copy=False)
+    segment = np.searchsorted(edges, positions, side="right")
+    keys = segment * size + codes
+    flat = np.bincount(keys, weights=records, minlength=(edges.size + 1) * size).astype(np.intp, copy=False)
     counts = flat.reshape(-1, size)
     before = np.cumsum(counts, axis=0)
     return before[np.searchsorted(edges, ends)], before[np.searchsorted(edges, starts)]
@@ -118,46 +96,19 @@ def _blocks(groups: Integers, size: int) -> Iterator[slice]:
         start = stop
 
 
-# Classes that Mondrian cuts, what a cut must satisfy, and the best cut of each class.
-
-
-@dataclass(frozen=True)
-class CutRules:
-    """What a cut must satisfy.
-
-    Attributes
-    ----------
-    k : int
-        Smallest number of records on a side.
-    strict : bool
-        Whether records of equal value stay on one side of a cut.
-    requirements : CutRequirements
-        Further constraints on both sides.
-    """
-
-    k: int
-    strict: bool
-    requirements: CutRequirements
+# Classes that Mondrian cuts, and the best cut of each class.
 
 
 @dataclass(frozen=True)
 class OpenClasses:
     """Classes to cut.
 
-    Attributes
-    ----------
-    rows : ndarray of int, shape (n,)
-        The rows, class by class: records, or combinations of values that several records share.
-    lengths : ndarray of int, shape (classes,)
-        Number of rows in each class, at least 1.
-    begins : ndarray of int, shape (classes,)
-        Position of each class's first row.
-    class_of : ndarray of int, shape (n,)
-        Class of each row, from 0.
-    weights : ndarray of int, shape (n,), optional
-        Number of records of each row; by default each row is a record.
-    sizes : ndarray of int, shape (classes,)
-        Number of records in each class.
+    - rows of shape (n,): The rows, class by class: records, or combinations of values that several records share.
+    - lengths of shape (classes,): Number of rows in each class, at least 1.
+    - begins of shape (classes,): Position of each class's first row.
+    - class_of of shape (n,): Class of each row, from 0.
+    - weights of shape (n,), optional: Number of records of each row; by default each row is a record.
+    - sizes of shape (classes,): Number of records in each class.
     """
 
     rows: Integers
@@ -175,15 +126,15 @@ class OpenClasses:
         return cls(rows, lengths, begins, np.repeat(np.arange(lengths.size), lengths), weights, sizes)
 
     def satisfied(
-        self, column: OrderedColumn, group: Integers, left: Integers, allowed: Booleans, requirements: CutRequirements
+        self, column: OrderedColumn, group: Integers, left: Integers, allowed: Booleans, rules: CutRules
     ) -> Booleans:
-        """Tell which of the allowed cuts satisfy the requirements too, given class and left rows of each cut."""
-        if not requirements or not allowed.any():
+        """Tell which of the allowed cuts satisfy the constraints too, given class and left rows of each cut."""
+        if not rules.constraints or not allowed.any():
             return allowed
         in_order = self.rows[np.argsort(self.class_of * column.size + column.codes, kind="stable")]
         begins = np.append(self.begins, in_order.size)
         result = allowed.copy()
-        result[allowed] = requirements.hold(in_order, begins, group[allowed], left[allowed])
+        result[allowed] = rules.hold(in_order, begins, group[allowed], left[allowed])
         return result
 
     def sorted_codes(self, column: OrderedColumn) -> Integers:
@@ -199,14 +150,9 @@ class OpenClasses:
 class Cuts:
     """The best cut of each class in one column.
 
-    Attributes
-    ----------
-    gain : ndarray of float, shape (classes,)
-        Reduction of the certainty penalty, summed over the records; -inf if no cut is allowed.
-    value : ndarray of int, shape (classes,)
-        Code of the last value on the left side.
-    left : ndarray of int, shape (classes,)
-        Number of records on the left side. It leaves out tied records that go right.
+    - gain of shape (classes,): Reduction of the certainty penalty, summed over the records; -inf if no cut is allowed.
+    - value of shape (classes,): Code of the last value on the left side.
+    - left of shape (classes,): Number of records on the left side. It leaves out tied records that go right.
     """
 
     gain: Floats

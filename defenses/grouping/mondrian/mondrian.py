@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -38,18 +37,10 @@ from defenses.grouping.microaggregation.representatives import (
     release_representatives,
 )
 from defenses.grouping.mondrian.columns import OrderedColumn, code_columns, each_column, order_column
-from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
+from defenses.grouping.mondrian.cut_requirements import CutRules
 from defenses.grouping.mondrian.partition import partition
 from defenses.grouping.mondrian.parts import TableInParts
 from metrics.columns import Integers, check_boolean, check_choice, require
-
-
-class _Divided(NamedTuple):
-    """Columns in the order of cuts, the class of each combination, and the number of classes."""
-
-    columns: Sequence[OrderedColumn]
-    classes: Integers
-    class_count: int
 
 
 class Mondrian(ConstrainedDefense):
@@ -172,7 +163,7 @@ class Mondrian(ConstrainedDefense):
 
     @property
     def works_on_counts(self) -> bool:
-        """Whether the classes follow from counts: records of equal values are not told apart, nor averaged."""
+        """Whether the classes follow from counts: records of equal values are neither distinguished nor averaged."""
         return self.strict and self.representative is None
 
     def coded(self, records: Microdata, names: Sequence[str]) -> Mapping[str, CodedColumn]:
@@ -185,14 +176,13 @@ class Mondrian(ConstrainedDefense):
         if self.works_on_counts and table.is_large:
             return recoded_release(records, self.recode_large(RecordsInMemory(records)))
         order = np.arange(len(records)) if self.strict else rng.permutation(len(records))
-        divided = self._divided(table, order)
+        columns, classes, count = self._divided(table, order)
         if self.representative is None:
-            return recoded_release(records, self._recoding(table, divided))
+            return recoded_release(records, self._recoding(table, columns, classes, count))
         replaced = [
-            grouped_column(records.frame[column.name], column.domain, table.columns[column.name])
-            for column in divided.columns
+            grouped_column(records.frame[column.name], column.domain, table.columns[column.name]) for column in columns
         ]
-        return release_representatives(records, replaced, divided.classes, self.representative)
+        return release_representatives(records, replaced, classes, self.representative)
 
     def recode(self, records: CountedTable) -> Recoding:
         """Release counted records; nothing is drawn."""
@@ -200,7 +190,7 @@ class Mondrian(ConstrainedDefense):
             self.works_on_counts,
             "strict and representative: relaxed cuts and representatives need every record in memory",
         )
-        return self._recoding(records, self._divided(records, np.arange(records.counts.size)))
+        return self._recoding(records, *self._divided(records, np.arange(records.counts.size)))
 
     def recode_large(self, records: RecordsInBlocks) -> Recoding:
         """Divide the records part by part; see `TableInParts`. The same table in memory has the same classes."""
@@ -211,10 +201,10 @@ class Mondrian(ConstrainedDefense):
         classes: Integers = np.empty(len(roles), dtype=np.int32)
         count = 0
         cells: dict[str, list[ClassCells]] = {name: [] for name in table.columns}
-        for part in table.divided(tree, sizes):
-            classes[part.positions] = part.classes + count
-            count += part.count
-            for name, each in _class_cells(part.columns, part.classes, part.count).items():
+        for positions, columns, part_classes, part_count in table.divided(tree, sizes):
+            classes[positions] = part_classes + count
+            count += part_count
+            for name, each in _class_cells(columns, part_classes, part_count).items():
                 cells[name].append(each)
         parts = "1 part" if sizes.size == 1 else f"{sizes.size:,} parts"
         return Recoding(
@@ -225,8 +215,8 @@ class Mondrian(ConstrainedDefense):
             f"{parts}, cut on a sample and tested on all records, then divided in memory",
         )
 
-    def _divided(self, records: CountedTable, order: Integers) -> _Divided:
-        """Classes of the combinations, in the order in which tied records fill the left side of a relaxed cut."""
+    def _divided(self, records: CountedTable, order: Integers) -> tuple[Sequence[OrderedColumn], Integers, int]:
+        """Columns, class of each combination and number of classes; tied records fill a left side in this order."""
         names = records.checked_columns(self.k, self.columns)
         constrained = counted_sensitive_columns(records, self.constraints)
         histograms = [] if records.single else [records.sensitive[column.name] for column in constrained]
@@ -237,19 +227,21 @@ class Mondrian(ConstrainedDefense):
             order_column(name, roles.domain(name), records.weighted(name), roles.hierarchies.get(name))
             for name in filled(roles, names)
         ]
-        rules = CutRules(self.k, self.strict, CutRequirements(self.constraints, constrained, histograms))
+        rules = CutRules(self.k, self.strict, self.constraints, constrained, histograms)
         # Without weights, columns of distinct numbers are cut faster.
         weights = records.counts if (records.counts > 1).any() else None
-        return _Divided(columns, *partition(columns, order, rules, weights))
+        return columns, *partition(columns, order, rules, weights)
 
-    def _recoding(self, records: CountedTable, divided: _Divided) -> Recoding:
+    def _recoding(
+        self, records: CountedTable, columns: Sequence[OrderedColumn], classes: Integers, count: int
+    ) -> Recoding:
         """The cells that cover each class."""
         names = chosen_columns(records.roles, self.columns, records.roles.quasi_identifiers)
         return Recoding(
-            divided.classes,
-            _class_cells(*divided),
+            classes,
+            _class_cells(columns, classes, count),
             k_anonymity_over(self.k, records.roles, names, self.constraints),
-            _containment(divided.columns),
+            _containment(columns),
         )
 
     def guarantee(self, records: Microdata) -> Guarantee:

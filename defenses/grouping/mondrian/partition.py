@@ -35,12 +35,8 @@ def is_continuous(column: OrderedColumn) -> bool:
 class PlaceRuns:
     """Runs of neighbouring places between two records, with at least k records of the class on both sides.
 
-    Attributes
-    ----------
-    group : ndarray of int, shape (runs,)
-        Class of each run, ascending.
-    first, last : ndarray of int, shape (runs,)
-        Position of the record before the first and before the last place of each run.
+    - group of shape (runs,): Class of each run, ascending.
+    - first, last of shape (runs,): Position of the record before the first and before the last place of each run.
     """
 
     group: Integers
@@ -65,16 +61,9 @@ class PlaceRuns:
 def cuts_between_records(column: OrderedNumbers, classes: OpenClasses, runs: PlaceRuns, rules: CutRules) -> Cuts | None:
     """Best cuts of a column with few ties and no missing value; None if a relaxed cut may fall among ties.
 
-    Parameters
-    ----------
-    column : OrderedNumbers
-        A continuous column.
-    classes : OpenClasses
-        The classes; each row is a record.
-    runs : PlaceRuns
-        All places of the classes.
-    rules : CutRules
-        What a cut must satisfy.
+    - classes: The classes; each row is a record.
+    - runs: All places of the classes.
+    - rules: What a cut must satisfy.
     """
     codes = classes.sorted_codes(column)
     tied = bool((codes[1:] == codes[:-1]).any())
@@ -84,7 +73,7 @@ def cuts_between_records(column: OrderedNumbers, classes: OpenClasses, runs: Pla
     width = column.domain.high - column.domain.low
     uncut = classes.sizes * np.minimum(1.0, (highest - lowest) / width)
     # Places from `first` to `last` of a run, and the records around them; shape (runs, 1) or (runs, places).
-    if not rules.requirements:
+    if not rules.constraints:
         group, first, last = runs.group, runs.first, runs.last
         below = _loss(first - classes.begins[group] + 1, column.numbers[codes[first]] - lowest[group], width)
         rows_right = (classes.begins + classes.sizes)[group] - 1
@@ -104,10 +93,10 @@ def cuts_between_records(column: OrderedNumbers, classes: OpenClasses, runs: Pla
     gain -= _loss(classes.sizes[group, None] - left, highest[group, None] - column.numbers[after], width)
     if tied:
         gain[before == after] = -np.inf
-    if rules.requirements:
+    if rules.constraints:
         allowed = gain > -np.inf
         groups = np.broadcast_to(group[:, None], gain.shape)
-        gain[~classes.satisfied(column, groups, left, allowed, rules.requirements)] = -np.inf
+        gain[~classes.satisfied(column, groups, left, allowed, rules)] = -np.inf
     place = gain.argmax(axis=1)
     of_run = np.arange(group.size), place
     best, run = best_of_each_class(gain[of_run], group, classes.sizes.size)
@@ -123,21 +112,10 @@ def _loss(records: Integers, spread: Floats, width: float) -> Floats:
 def best_cuts(columns: Sequence[OrderedColumn], classes: OpenClasses, rules: CutRules) -> tuple[Integers, Cuts]:
     """Find the allowed cut of each class with the largest gain; of equal gains the first column and value count.
 
-    Parameters
-    ----------
-    columns : sequence of OrderedColumn
-        At least one column, with the codes of the classes' records.
-    classes : OpenClasses
-        The classes.
-    rules : CutRules
-        What a cut must satisfy.
-
-    Returns
-    -------
-    column : ndarray of int, shape (classes,)
-        Position of the column that is cut.
-    cuts : Cuts
-        The cuts in these columns.
+    - columns: At least one column, with the codes of the classes' records.
+    - rules: What a cut must satisfy.
+    - returns column of shape (classes,): Position of the column that is cut.
+    - returns cuts: The cuts in these columns.
     """
     runs = None if classes.weights is not None else PlaceRuns.between(classes, rules.k)
     if runs is not None and not runs.group.size:
@@ -187,7 +165,7 @@ def _cuts_between_values(column: OrderedColumn, classes: OpenClasses, rules: Cut
     ) -> Floats:
         saved = uncut - left * column.loss(first, value, rank)
         saved -= (size - left) * column.loss(right_first, last, right_distinct)
-        return np.where(classes.satisfied(column, group, rows, allowed, rules.requirements), saved, -np.inf)
+        return np.where(classes.satisfied(column, group, rows, allowed, rules), saved, -np.inf)
 
     gain = gains(left, up_to_rows[at], following, distinct - rank, whole[at])
     if not rules.strict:
@@ -248,16 +226,11 @@ _ROWS = 1 << 17
 class CutBlock:
     """Classes that are still cut, and their rows.
 
-    Attributes
-    ----------
-    rows : ndarray of int, shape (n,)
-        The rows, class by class, within a class in the order in which tied records fill the left side.
-    sizes : ndarray of int, shape (classes,)
-        Number of rows in each class.
-    columns : tuple of OrderedColumn
-        The columns, with the codes of these rows.
-    weights : ndarray of int, shape (n,), optional
-        Number of records of each row; by default each row is a record.
+    - rows of shape (n,): The rows, class by class, within a class in the order in which tied records fill the left
+      side.
+    - sizes of shape (classes,): Number of rows in each class.
+    - columns: The columns, with the codes of these rows.
+    - weights of shape (n,), optional: Number of records of each row; by default each row is a record.
     """
 
     rows: Integers
@@ -291,24 +264,12 @@ def partition(
 ) -> tuple[Integers, int]:
     """Partition records into classes of at least `k` by cutting one column after another.
 
-    Parameters
-    ----------
-    columns : sequence of OrderedColumn
-        The columns to cut.
-    order : ndarray of int, shape (n,)
-        The records, n >= k, in the order in which tied records fill the left side.
-    rules : CutRules
-        What a cut must satisfy. All records together satisfy the requirements.
-    weights : ndarray of int, shape (n,), optional
-        Number of records of each row, for rows that stand for several equal records. Cuts are then strict. The classes
-        are those of the records. By default each row is a record.
-
-    Returns
-    -------
-    classes : ndarray of int, shape (n,)
-        The class of each row.
-    count : int
-        Number of classes.
+    - order of shape (n,): The records, n >= k, in the order in which tied records fill the left side.
+    - rules: What a cut must satisfy. All records together satisfy the constraints.
+    - weights of shape (n,), optional: Number of records of each row, for rows that stand for several equal records.
+      Cuts are then strict. The classes are those of the records. By default each row is a record.
+    - returns classes of shape (n,): The class of each row.
+    - returns count: Number of classes.
     """
     in_order = tuple(column.at(order) for column in columns)
     blocks = [CutBlock(order, np.array([order.size]), in_order, None if weights is None else weights[order])]

@@ -20,7 +20,7 @@ from defenses.grouping.mondrian.columns import (
     each_column,
     order_column,
 )
-from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
+from defenses.grouping.mondrian.cut_requirements import CutRules
 from defenses.grouping.mondrian.partition import partition
 from metrics.columns import Booleans, Floats, Integers, NumericDomain
 
@@ -42,14 +42,8 @@ Path = tuple[bool, ...]
 class TopCut:
     """A cut of all records of a node.
 
-    Attributes
-    ----------
-    column : str
-        The column.
-    code : int
-        Code of the last value on the left side, in the sample's column.
-    value : float
-        Number or code that `OrderedColumn.codes` stand for in the whole table: rows above it go right.
+    - code: Code of the last value on the left side, in the sample's column.
+    - value: Number or code that `OrderedColumn.codes` stand for in the whole table: rows above it go right.
     """
 
     column: str
@@ -61,12 +55,9 @@ class TopCut:
 class SampledColumn:
     """A column of the sample.
 
-    Attributes
-    ----------
-    ordered : OrderedColumn
-        The column with the codes of the sampled records.
-    values : ndarray, shape (ordered.size,)
-        What each code stands for in the whole table: a number, or the code itself; ascending, -inf or 0 if missing.
+    - ordered: The column with the codes of the sampled records.
+    - values of shape (ordered.size,): What each code stands for in the whole table: a number, or the code itself;
+      ascending, -inf or 0 if missing.
     """
 
     ordered: OrderedColumn
@@ -77,10 +68,7 @@ class SampledColumn:
 class TopTree:
     """Cuts from the root down, whose leaves are the parts of a table.
 
-    Attributes
-    ----------
-    cuts : mapping of path to TopCut
-        The cut of each inner node.
+    - cuts: The cut of each inner node.
     """
 
     cuts: Mapping[Path, TopCut]
@@ -96,12 +84,7 @@ class TopTree:
     def parts(self, columns: Mapping[str, NDArray[Any]], rows: int) -> Integers:
         """Leaf of each row, shape (rows,), as its position in `leaves`; a missing number (NaN) goes left.
 
-        Parameters
-        ----------
-        columns : mapping of str to ndarray, each of shape (rows,)
-            Numbers or codes, as the values of the cuts.
-        rows : int
-            Number of rows.
+        - columns, each of shape (rows,): Numbers or codes, as the values of the cuts.
         """
         number = {path: place for place, path in enumerate(self.leaves)}
         result = np.empty(rows, dtype=np.intp)
@@ -132,16 +115,11 @@ class TopTree:
     ) -> list[Path]:
         """Inner nodes, the upper ones only, whose cut leaves a side that violates a requirement.
 
-        Parameters
-        ----------
-        k : int
-            Smallest number of records on a side.
-        constraints, sensitive
-            Further constraints on both sides, and the columns that they constrain.
-        sizes : ndarray of int, shape (leaves,)
-            Number of records of each leaf.
-        histograms : sequence of ndarray of int, each of shape (leaves, values)
-            Number of records of each leaf with each value of a sensitive column.
+        - k: Smallest number of records on a side.
+        - constraints, sensitive: Further constraints on both sides, and the columns that they constrain.
+        - sizes of shape (leaves,): Number of records of each leaf.
+        - histograms, each of shape (leaves, values): Number of records of each leaf with each value of a sensitive
+          column.
         """
         leaves = self.leaves
         result: list[Path] = []
@@ -165,18 +143,12 @@ class TopTree:
 class TopCuts:
     """Choice of cuts on a sample, by Mondrian's rule.
 
-    Parameters
-    ----------
-    columns : sequence of SampledColumn
-        The columns of the sample.
-    share : float
-        Share of the records that were drawn.
-    k : int
-        Smallest number of records on a side.
-    constraints, sensitive
-        Further constraints on both sides, and the columns that they constrain, with the codes of the sampled records.
-    most : float
-        Largest number of records of a leaf, as estimated.
+    - columns: The columns of the sample.
+    - share: Share of the records that were drawn.
+    - k: Smallest number of records on a side.
+    - constraints, sensitive: Further constraints on both sides, and the columns that they constrain, with the codes of
+      the sampled records.
+    - most: Largest number of records of a leaf, as estimated.
     """
 
     columns: Sequence[SampledColumn]
@@ -189,14 +161,7 @@ class TopCuts:
     def grown(self, tree: TopTree, start: Path, refused: Mapping[Path, Sequence[TopCut]]) -> TopTree:
         """Cut a leaf of the tree, and what comes of it, until no leaf is too large or none can be cut.
 
-        Parameters
-        ----------
-        tree : TopTree
-            The tree so far.
-        start : path
-            The leaf.
-        refused : mapping of path to sequence of TopCut
-            Cuts that a node may not take.
+        - refused: Cuts that a node may not take.
         """
         rows = np.arange(self.columns[0].ordered.codes.size if self.columns else 0)
         for depth, side in enumerate(start):
@@ -283,28 +248,6 @@ ROUNDS = 16
 
 
 @dataclass(frozen=True)
-class DividedPart:
-    """Records of a part, in the order of the table.
-
-    Attributes
-    ----------
-    positions : ndarray of int, shape (n,)
-        Position of each record in the table.
-    columns : list of OrderedColumn
-        The columns to cut, with a code for each record.
-    classes : ndarray of int, shape (n,)
-        Class of each record, from 0 in each part.
-    count : int
-        Number of classes.
-    """
-
-    positions: Integers
-    columns: list[OrderedColumn]
-    classes: Integers
-    count: int
-
-
-@dataclass(frozen=True)
 class TableInParts:
     """A table that Mondrian divides part by part.
 
@@ -314,18 +257,9 @@ class TableInParts:
     was tested on all records: the sample decides only which cuts are tried. It is drawn by the positions of the
     records, so that nothing else changes the release.
 
-    Attributes
-    ----------
-    records : RecordsInBlocks
-        The records.
-    k : int
-        Smallest class size.
-    constraints : sequence of Constraint
-        Further constraints on every class.
-    columns : mapping of str to OrderedColumn
-        Columns to cut, with a code for each code of the records; without codes for a column of numbers.
-    sensitive : tuple of SensitiveColumn
-        Columns under a constraint, without codes.
+    - constraints: Further constraints on every class.
+    - columns: Columns to cut, with a code for each code of the records; without codes for a column of numbers.
+    - sensitive: Columns under a constraint, without codes.
 
     References
     ----------
@@ -422,8 +356,8 @@ class TableInParts:
                 histogram += np.bincount(keys, minlength=histogram.size).reshape(histogram.shape)
         return sizes, histograms
 
-    def divided(self, tree: TopTree, sizes: Integers) -> Iterator[DividedPart]:
-        """The classes of each part."""
+    def divided(self, tree: TopTree, sizes: Integers) -> Iterator[tuple[Integers, list[OrderedColumn], Integers, int]]:
+        """Positions and coded columns of the records of each part, their classes from 0, and the number of classes."""
 
         def split(block: Block) -> Divided:
             values = self.values(block)
@@ -431,9 +365,8 @@ class TableInParts:
 
         for positions, values in self.records.divided(self.names, split, sizes):
             columns = self.ordered(values)
-            requirements = CutRequirements(self.constraints, self.coded_sensitive(values))
-            rules = CutRules(self.k, strict=True, requirements=requirements)
-            yield DividedPart(positions, columns, *partition(columns, np.arange(positions.size), rules))
+            rules = CutRules(self.k, True, self.constraints, self.coded_sensitive(values))
+            yield positions, columns, *partition(columns, np.arange(positions.size), rules)
 
 
 def _ordered_column(records: RecordsInBlocks, name: str) -> OrderedColumn:

@@ -41,14 +41,8 @@ def seeds_of(family: int, count: int) -> Words64:
 def buckets(seeds: Words64, values: NDArray[np.integer], size: int) -> Integers64:
     """Return the bucket of each value under its seed; the two broadcast.
 
-    Parameters
-    ----------
-    seeds : ndarray of uint64
-        Seeds of the functions.
-    values : ndarray of int
-        In 0, ..., 2^32 - 1.
-    size : int
-        Number of buckets, at least 1 and at most 2^31.
+    - values: In 0, ..., 2^32 - 1.
+    - size: Number of buckets, at least 1 and at most 2^31.
     """
     a, b = words(seeds)
     upper = (a * keys(values) + b) >> np.uint64(32)
@@ -58,16 +52,9 @@ def buckets(seeds: Words64, values: NDArray[np.integer], size: int) -> Integers6
 def hits(seeds: Words64, bucket: NDArray[np.integer], size: int, d: int) -> Integers64:
     """Count the functions that map each of the values 0, ..., d - 1 into their given bucket, shape (d,).
 
-    Parameters
-    ----------
-    seeds : ndarray of uint64, shape (n,)
-        Seeds of the functions.
-    bucket : ndarray of int, shape (n,)
-        A bucket for each function.
-    size : int
-        Number of buckets, at least 2.
-    d : int
-        Number of values.
+    - seeds of shape (n,): Seeds of the functions.
+    - bucket of shape (n,): A bucket for each function.
+    - size: Number of buckets, at least 2.
 
     Notes
     -----

@@ -36,21 +36,9 @@ def random_bits(count: int, probability: float, rng: Generator) -> Booleans:
 def one_hot_reports(values: Integers64, width: int, unset: float, set_other: float, rng: Generator) -> Bytes:
     """Randomize the bits of one-hot rows.
 
-    Parameters
-    ----------
-    values : ndarray of int, shape (n,)
-        The column in which each row is 1.
-    width : int
-        Number of columns.
-    unset, set_other : float
-        Probabilities that the row's own bit becomes 0, and that another bit becomes 1.
-    rng : Generator
-        Draws the bits.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n, ceil(width / 8))
-        Packed rows; surplus bits are 0.
+    - values of shape (n,): The column in which each row is 1.
+    - unset, set_other: Probabilities that the row's own bit becomes 0, and that another bit becomes 1.
+    - returns shape (n, ceil(width / 8)): Packed rows; surplus bits are 0.
     """
     packed = np.empty((values.size, -(-width // 8)), dtype=np.uint8)
     # Tables of single bits take a few megabytes at most.

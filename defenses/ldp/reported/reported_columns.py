@@ -46,15 +46,6 @@ class TableColumn(ABC):
     """A column that persons report, with its reports as released cells.
 
     Reports are what `privatize` returns. They have a length and a method `take`.
-
-    Attributes
-    ----------
-    name : str
-        The column.
-    domain : Domain
-        Its public domain.
-    protocol : FrequencyOracle or NumberMechanism
-        What makes the reports.
     """
 
     name: str
@@ -95,14 +86,9 @@ class TableColumn(ABC):
 class ReportedColumn(TableColumn):
     """A column and the protocol that reports it.
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    domain : Domain
-        Its public domain; numbers are reported as bins.
-    protocol : FrequencyOracle
-        The protocol. Its values are the positions in the domain, and one more where a missing value counts as one.
+    - domain: Its public domain; numbers are reported as bins.
+    - protocol: The protocol. Its values are the positions in the domain, and one more where a missing value counts as
+      one.
     """
 
     protocol: FrequencyOracle
@@ -201,16 +187,8 @@ GROUPS = 4096
 class ReportedNumericColumn(TableColumn):
     """A column of numbers and the mechanism that reports it.
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    domain : NumericDomain
-        Its public domain. Its range is mapped onto [-1, 1].
-    protocol : NumberMechanism
-        The mechanism.
-    missing : bool
-        Whether missing values send blank reports.
+    - domain: Its public domain. Its range is mapped onto [-1, 1].
+    - missing: Whether missing values send blank reports.
     """
 
     domain: NumericDomain
@@ -307,24 +285,11 @@ def is_range(domain: Domain) -> TypeGuard[NumericDomain]:
 def ranged_numbers(records: Microdata, column: str, domain: NumericDomain, missing: str, parameter: str) -> Floats:
     """Numbers of a column in their public range, shape (n,); NaN where missing.
 
-    Parameters
-    ----------
-    records : Microdata
-        The records.
-    column : str
-        One of their columns.
-    domain : NumericDomain
-        Its public range.
-    missing : {"category", "refuse"}
-        Whether a missing value raises an error.
-    parameter : str
-        The parameter that error messages name.
+    - missing, {"category", "refuse"}: Whether a missing value raises an error.
+    - parameter: The parameter that error messages name.
 
-    Raises
-    ------
-    ValueError
-        If a value is no number of the range, or a missing value is refused. Names the column and the row, from 1, but
-        not the value.
+    Raises ValueError if a value is no number of the range, or a missing value is refused. Names the column and the row,
+    from 1, but not the value.
     """
     values = records.frame[column]
     numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=float, na_value=np.nan)

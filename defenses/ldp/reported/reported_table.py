@@ -59,12 +59,8 @@ class LargestNumber(GeneralizedRandomizedResponse):
     `largest_number_probabilities`. It draws the value from them, which is the same mechanism and needs no noise. The
     value is post-processed from the report, so that epsilon holds; the exact privacy, log(p/q), is smaller.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy of the report, in [1e-6, 100].
-    d : int
-        Number of values, at least 2.
+    - epsilon: Privacy of the report, in [1e-6, 100].
+    - d: Number of values, at least 2.
 
     References
     ----------
@@ -104,19 +100,10 @@ def largest_number_probabilities(units: int, scale: float, d: int) -> tuple[floa
     The own number is `units` and the others are 0, each plus independent discrete Laplace noise. One of several equal
     largest numbers is drawn uniformly.
 
-    Parameters
-    ----------
-    units : int
-        The own number before noise, at least 1, in grid steps.
-    scale : float
-        Scale t of the noise, in grid steps: it equals x with probability proportional to e^(-abs(x)/t).
-    d : int
-        Number of values, at least 2.
-
-    Returns
-    -------
-    own, another : float
-        The two probabilities, which sum to 1.
+    - units: The own number before noise, at least 1, in grid steps.
+    - scale: Scale t of the noise, in grid steps: it equals x with probability proportional to e^(-abs(x)/t).
+    - d: Number of values, at least 2.
+    - returns own, another: The two probabilities, which sum to 1.
 
     Notes
     -----

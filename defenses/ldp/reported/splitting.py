@@ -24,14 +24,8 @@ NO_NUMBERS = "numbers: RS+FD sends reports of random values as fakes; set splitt
 class SentReports:
     """Reports of one column.
 
-    Attributes
-    ----------
-    column : TableColumn
-        The column.
-    reports : ReportBatch or ndarray
-        The reports, in the order of the senders.
-    senders : ndarray of int, shape (m,)
-        Positions of the persons who report this column, ascending.
+    - reports: The reports, in the order of the senders.
+    - senders of shape (m,): Positions of the persons who report this column, ascending.
     """
 
     column: TableColumn
@@ -42,10 +36,7 @@ class SentReports:
 class Splitting(ABC):
     """Strategy to report several columns of a record under one budget.
 
-    Attributes
-    ----------
-    joint : bool
-        Whether a person reports the true values of several columns, so that pairs of columns can be estimated.
+    - joint: Whether a person reports the true values of several columns, so that pairs of columns can be estimated.
     """
 
     joint: ClassVar[bool] = False
@@ -146,12 +137,8 @@ class ColumnSamplingAmongFakes(ColumnSampling):
 
     A fake is the report of a uniformly random value, or of no value, all bits being 0 before they are randomized.
 
-    Parameters
-    ----------
-    blank : bool
-        Whether fakes are reports of no value, which unary encodings alone can send.
-    amplified : bool
-        Whether the report has epsilon' = ln(m (e^epsilon - 1) + 1) instead of epsilon, as published.
+    - blank: Whether fakes are reports of no value, which unary encodings alone can send.
+    - amplified: Whether the report has epsilon' = ln(m (e^epsilon - 1) + 1) instead of epsilon, as published.
 
     Notes
     -----
@@ -196,7 +183,9 @@ class ColumnSamplingAmongFakes(ColumnSampling):
         """Return one part for all columns jointly."""
         if not columns:
             return ()
-        blank = tuple(_blank_odds(blank_protocol(column)) for column in columns) if self.blank else ()
+        # The log-likelihood ratio of a report between a value outside its set and no value: log((1 - p)/(1 - q)).
+        unary = map(blank_protocol, columns if self.blank else ())
+        blank = tuple(float(np.log(protocol.unset) - np.log1p(-protocol.q)) for protocol in unary)
         odds = tuple(column.odds for column in columns if isinstance(column, ReportedColumn))
         require(len(odds) >= len(columns), NO_NUMBERS)
         names, domains, sizes = zip(*((c.name, c.domain, c.size) for c in columns), strict=True)
@@ -224,8 +213,3 @@ def blank_protocol(column: TableColumn) -> UnaryEncoding:
         f"fakes: {type(protocol).__name__} cannot report no value, only unary encodings can; use 'random'",
     )
     return protocol
-
-
-def _blank_odds(protocol: UnaryEncoding) -> float:
-    """Log-likelihood ratio of a report between a value outside its set and no value: log((1 - p)/(1 - q))."""
-    return float(np.log(protocol.unset) - np.log1p(-protocol.q))

@@ -35,19 +35,9 @@ def downward_closure(workload: Sequence[Columns], columns: int) -> tuple[list[Co
 
     The weight of a candidate is the number of columns that it shares with a set of the workload, summed over the sets.
 
-    Parameters
-    ----------
-    workload : sequence of tuple of int
-        Sets of columns, each ascending.
-    columns : int
-        Number of columns.
-
-    Returns
-    -------
-    list of tuple of int
-        The candidates, smaller ones first.
-    ndarray of float, shape (candidates,)
-        Their weights.
+    - workload: Sets of columns, each ascending.
+    - returns: The candidates, smaller ones first.
+    - returns shape (candidates,): Their weights.
 
     References
     ----------
@@ -62,12 +52,7 @@ def downward_closure(workload: Sequence[Columns], columns: int) -> tuple[list[Co
 class CandidateCounts:
     """Counts of all candidates at once, one vector for a table.
 
-    Parameters
-    ----------
-    candidates : sequence of tuple of int
-        Sets of columns.
-    sizes : tuple of int
-        Number of values of each column.
+    - sizes: Number of values of each column.
     """
 
     def __init__(self, candidates: Sequence[Columns], sizes: Columns) -> None:
@@ -82,10 +67,7 @@ class CandidateCounts:
     def counts(self, codes: Sequence[Integers]) -> Floats:
         """Counts of all candidates, one after the other; shape (all cells,).
 
-        Parameters
-        ----------
-        codes : sequence of ndarray of int, each of shape (n,)
-            Value of each row in each column; rows with a negative code are not counted.
+        - codes, each of shape (n,): Value of each row in each column; rows with a negative code are not counted.
         """
         n = codes[0].size
         values = np.stack([*codes, np.zeros(n, dtype=np.intp)])

@@ -67,16 +67,10 @@ class CliqueTree:
     A column that two cliques share is in all cliques on the path between them. Components that share no column are
     joined with an empty separator.
 
-    Attributes
-    ----------
-    sizes : tuple of int
-        Number of values of each column.
-    cliques : tuple of tuple of int
-        Columns of each clique: first the separator from its parent, in the parent's order, then the new columns.
-    parents : tuple of int
-        Position of each clique's parent; -1 for the root, which comes first.
-    separators : tuple of tuple of int
-        Columns that each clique shares with its parent.
+    - sizes: Number of values of each column.
+    - cliques: Columns of each clique: first the separator from its parent, in the parent's order, then the new columns.
+    - parents: Position of each clique's parent; -1 for the root, which comes first.
+    - separators: Columns that each clique shares with its parent.
     """
 
     sizes: Columns
@@ -88,12 +82,8 @@ class CliqueTree:
     def of(cls, sizes: Sequence[int], sets: Iterable[Columns]) -> CliqueTree:
         """Build a tree in which each of the sets is part of a clique, and each column is in a clique.
 
-        Parameters
-        ----------
-        sizes : sequence of int
-            Number of values of each column; at least one column.
-        sets : iterable of tuple of int
-            Sets of columns, as positions in `sizes`.
+        - sizes: Number of values of each column; at least one column.
+        - sets: Sets of columns, as positions in `sizes`.
 
         References
         ----------

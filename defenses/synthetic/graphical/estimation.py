@@ -21,12 +21,7 @@ Factors = Mapping[Columns, Floats]
 class BeliefPropagation:
     """Marginals of the distribution that is proportional to e^(sum of potentials), exact up to rounding.
 
-    Parameters
-    ----------
-    tree : CliqueTree
-        The junction tree.
-    sets : iterable of tuple of int
-        Columns of the potentials, which are also those of the marginals; each set ascends and is part of a clique.
+    - sets: Columns of the potentials, which are also those of the marginals; each set ascends and is part of a clique.
 
     Notes
     -----
@@ -64,10 +59,7 @@ class BeliefPropagation:
     def beliefs(self, potentials: Factors) -> list[Floats]:
         """Return the distribution of each clique, one axis for each of its columns, in the tree's order.
 
-        Parameters
-        ----------
-        potentials : mapping of tuple of int to ndarray of float
-            Logarithms of factors; sets without an entry have the factor 1.
+        - potentials: Logarithms of factors; sets without an entry have the factor 1.
         """
         tree = self.tree
         conditionals = self._logarithms(potentials)
@@ -180,18 +172,9 @@ class NoisyMarginal:
 class GraphicalModel:
     """A distribution on all columns that factors over a junction tree.
 
-    Attributes
-    ----------
-    tree : CliqueTree
-        The junction tree.
-    beliefs : list of ndarray of float
-        Distribution of each clique, in the order of the tree; each sums to 1.
-    marginals : dict of tuple of int to ndarray of float
-        Distribution of each measured set of columns.
-    potentials : dict of tuple of int to ndarray of float
-        Logarithms of the factors, with which a later estimation may start.
-    step : float
-        The last step size.
+    - beliefs: Distribution of each clique, in the order of the tree; each sums to 1.
+    - marginals: Distribution of each measured set of columns.
+    - potentials: Logarithms of the factors, with which a later estimation may start.
     """
 
     tree: CliqueTree
@@ -305,14 +288,7 @@ def sampled_rows(model: GraphicalModel, n: int, rng: Generator) -> list[Integers
     far form a group. Each value is given to the expected number of the group's rows, rounded down or up at random. So
     the drawn rows deviate from the model's marginals by rounding, and not by independent sampling.
 
-    Parameters
-    ----------
-    model : GraphicalModel
-        The model.
-    n : int
-        Number of rows.
-    rng : Generator
-        Draws the rounding, and which rows of a group get which value.
+    - rng: Draws the rounding, and which rows of a group get which value.
 
     References
     ----------

@@ -92,12 +92,8 @@ PARTS, LEVELS = 16, 3
 class RefinedColumn:
     """Cells that divide the public bins of a column, with estimated counts.
 
-    Attributes
-    ----------
-    cells : NumericDomain
-        The cells; their cuts include those of the public bins.
-    counts : ndarray of float, shape (cells,)
-        Estimated number of records in each cell, at least 0.
+    - cells: The cells; their cuts include those of the public bins.
+    - counts of shape (cells,): Estimated number of records in each cell, at least 0.
     """
 
     cells: NumericDomain
@@ -106,12 +102,7 @@ class RefinedColumn:
     def bins(self, public: NumericDomain, most: float) -> NumericDomain:
         """Divide bins with more than `most` records between cells, near the median, until none can be divided.
 
-        Parameters
-        ----------
-        public : NumericDomain
-            The public bins.
-        most : float
-            Largest estimated number of records in a bin of several cells.
+        - most: Largest estimated number of records in a bin of several cells.
         """
         cuts = list(public.cuts)
         starts = self._starts(public)
@@ -128,10 +119,7 @@ class RefinedColumn:
     def inside(self, bins: NumericDomain) -> Callable[[Integers, Generator], Drawn]:
         """Return what draws numbers in given bins: a cell by the estimated counts, and uniformly inside the cell.
 
-        Parameters
-        ----------
-        bins : NumericDomain
-            Bins whose cuts are among those of the cells.
+        - bins: Bins whose cuts are among those of the cells.
         """
         starts = self._starts(bins)
         widths = np.diff(np.ceil(self.cells.edges) if self.cells.integer else self.cells.edges)
@@ -171,18 +159,7 @@ def refined_column(
     at most `PARTS` cells. Each further one divides the cells whose count is so large that the parts' mean count
     exceeds the standard deviation of the noise. The division follows from noisy counts.
 
-    Parameters
-    ----------
-    records : Microdata
-        The records.
-    name : str
-        The column.
-    public : NumericDomain
-        Its public bins.
-    variance : Fraction
-        Variance of the discrete Gaussian noise on each count.
-    rng : Generator
-        Source of randomness.
+    - variance: Variance of the discrete Gaussian noise on each count.
 
     Notes
     -----

@@ -97,8 +97,8 @@ class WholeTable:
         if released and len(frame) and is_of(entry, REAL_ROWS):
             sensitive = {name: records.domain(name) for name in self.sensitive if name in frame}
             several = RowsOfPeople.of(records)
-            told = several is not None and bool((release.origin >= 0).all())
-            people = person_numbers(records)[release.origin] if told else None
+            known = several is not None and bool((release.origin >= 0).all())
+            people = person_numbers(records)[release.origin] if known else None
             person = None if several is None else several.person
             domains = {name: records.domain(name) for name in released}
             holding = holding_share(frame[released], records.frame, domains, release.origin)

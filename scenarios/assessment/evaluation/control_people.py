@@ -138,7 +138,7 @@ def read_tables(
 
 
 OFTEN = 0.05
-"""Share of control people who equal a record, beyond what records do among each other, from which it is doubted."""
+"""Share of control people who equal a record, beyond what records do among each other, that brings a warning."""
 
 
 def read_control(path: Path, dataset: Dataset, roles: Roles) -> tuple[Microdata, str]:

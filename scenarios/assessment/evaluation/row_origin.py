@@ -30,8 +30,8 @@ from scenarios.tables.seeds import generator
 
 FALSE_ALARM = 0.001
 """Probability that rows in an order of their own are taken for rows in the records' order."""
-DOUBTED = "doubted"
-"""Kind of an origin that was told in part by records that fit no better than random ones."""
+UNRELIABLE = "unreliable"
+"""Kind of an origin that was given in part by records that fit no better than random ones."""
 LEAST = 1e-15
 """Smallest p-value that is shown."""
 SAME = 1e-9
@@ -48,8 +48,8 @@ class RowOrigin:
 
     Attributes
     ----------
-    kind : {"copies", "aligned", "told", "doubted", "unknown"}
-        How it was recognized; ``doubted`` is told in part by records that fit no better than random ones.
+    kind : {"copies", "aligned", "given", "unreliable", "unknown"}
+        How it was recognized; ``unreliable`` is given in part by records that fit no better than random ones.
     origin : ndarray of int, shape (rows,)
         Position of the record, -1 where unknown.
     note : str
@@ -98,7 +98,7 @@ def recognized_origin(released: pd.DataFrame, records: pd.DataFrame, domains: Ma
     return RowOrigin("aligned", np.arange(len(released)), note)
 
 
-def told_origin(origin: Integers, random: float | None = None) -> RowOrigin:
+def given_origin(origin: Integers, random: float | None = None) -> RowOrigin:
     """The origin that whoever made the release wrote down, such as by `tokumei defend --truth`.
 
     Parameters
@@ -106,18 +106,18 @@ def told_origin(origin: Integers, random: float | None = None) -> RowOrigin:
     origin : ndarray of int, shape (rows,)
         Position of each row's record, -1 where it stems from none.
     random : float, optional
-        Share of the told records that fit no better than random ones, if there are many.
+        Share of the given records that fit no better than random ones, if there are many.
     """
     stems = int((origin >= 0).sum())
     if not stems:
         return RowOrigin("unknown", origin, "no row stems from a record: linkage of rows is not measured")
-    note = f"the record of {stems} of {origin.size} rows was told by --truth"
+    note = f"the record of {stems} of {origin.size} rows was given by --truth"
     repeated = stems - np.unique(origin[origin >= 0]).size
     if repeated:
         note += f"; {repeated} of them repeat a record, as where rows are drawn with replacement"
     if random is None:
-        return RowOrigin("told", origin, note)
-    return RowOrigin(DOUBTED, origin, f"{note}; about {random:.0%} of these records fit no better than random ones")
+        return RowOrigin("given", origin, note)
+    return RowOrigin(UNRELIABLE, origin, f"{note}; about {random:.0%} of these records fit no better than random ones")
 
 
 def copied_origin(released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain]) -> Integers | None:
@@ -245,7 +245,7 @@ def order_p_value(released: pd.DataFrame, records: pd.DataFrame, domains: Mappin
     Returns
     -------
     float or None
-        None if no two neighbouring rows can be told apart.
+        None if no two neighbouring rows can be distinguished.
 
     Notes
     -----
@@ -403,19 +403,19 @@ FEWEST = 50
 TOGETHER = 1 << 18
 """Number of pairs of a cell and a record whose distances are computed at once; each takes some tens of bytes."""
 RANKED = 2000
-"""Largest number of rows whose told record is ranked among random ones."""
+"""Largest number of rows whose given record is ranked among random ones."""
 RANDOM = 99
-"""Number of random records among which a told one is ranked."""
+"""Number of random records among which a given one is ranked."""
 LAST = 20
 """Ranks among all `RANDOM` + 1 that count as last; a noisy release with its own file has next to none there."""
 MOST_RANDOM = 0.1
-"""Share of told records that may fit no better than random ones without a word."""
+"""Share of given records that may fit no better than random ones without a word."""
 
 
 def refuse_misfit(
     path: Path, released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain], origin: Integers
 ) -> None:
-    """Refuse told records that repeat too often, or do not fit the released rows.
+    """Refuse given records that repeat too often, or do not fit the released rows.
 
     Parameters
     ----------
@@ -428,20 +428,20 @@ def refuse_misfit(
     domains : mapping of str to Domain
         Domains of the released columns.
     origin : ndarray of int, shape (rows,)
-        Told position of each row's record, -1 where it stems from none.
+        Given position of each row's record, -1 where it stems from none.
 
     Raises
     ------
     ValueError
-        If one record is told for too many rows. If the told records agree with the rows no better than exchanged ones,
-        although some records fit the rows better than by chance.
+        If one record is given for too many rows. If the given records agree with the rows no better than exchanged
+        ones, although some records fit the rows better than by chance.
 
     Notes
     -----
-    Rows that are drawn with replacement repeat records, as `RecordReplacement` does. A record of such a release is told
-    for too many rows with probability `FALSE_ALARM` at most.
+    Rows that are drawn with replacement repeat records, as `RecordReplacement` does. A record of such a release is
+    given for too many rows with probability `FALSE_ALARM` at most.
 
-    Told records agree if a sign test rejects exchanged ones at level `FALSE_ALARM`, so false ones pass that often.
+    Given records agree if a sign test rejects exchanged ones at level `FALSE_ALARM`, so false ones pass that often.
     Noise may hide the agreement: shuffled columns, or values that are all drawn anew. Such rows mix the cells of many
     people. So the nearest record of a row is compared with that of a row whose cells are drawn from all rows, column
     by column. A release of independent columns is refused with probability `FALSE_ALARM` at most.
@@ -449,21 +449,21 @@ def refuse_misfit(
     _refuse_repeated(path, origin, len(records))
     fit = _Fit.of(released, records, domains, origin)
     rng = np.random.default_rng(0)
-    told = fit.told_p_value(rng)
-    if told is None or told <= FALSE_ALARM:
+    given = fit.given_p_value(rng)
+    if given is None or given <= FALSE_ALARM:
         return
     nearest = fit.nearest_p_value(rng)
     if nearest > FALSE_ALARM:
         return
     raise ValueError(
         f"{path}: does not tell the records of the released rows. They agree with the rows no better than exchanged "
-        f"records (p = {told:.2g}), and others fit better than by chance (p = {nearest:.1g}). The truth file belongs "
+        f"records (p = {given:.2g}), and others fit better than by chance (p = {nearest:.1g}). The truth file belongs "
         "to the release as `defend` wrote it; was the release sorted, or is this the truth about another one?"
     )
 
 
 def _refuse_repeated(path: Path, origin: Integers, records: int) -> None:
-    """Refuse a record that is told for more rows than if each row kept its record or drew another one."""
+    """Refuse a record that is given for more rows than if each row kept its record or drew another one."""
     from scipy.stats import binom
 
     counts = np.bincount(origin[origin >= 0], minlength=records)
@@ -471,7 +471,7 @@ def _refuse_repeated(path: Path, origin: Integers, records: int) -> None:
     most = 1 + int(binom.isf(FALSE_ALARM / records, origin.size, 1 / records))
     refuse(
         counts[record] > most,
-        f"{path}: record {record} is told for {counts[record]} of {origin.size} released rows. Each row stems from "
+        f"{path}: record {record} is given for {counts[record]} of {origin.size} released rows. Each row stems from "
         f"one record, or from none (-1); even rows drawn with replacement tell one at most {most} times",
     )
 
@@ -479,7 +479,7 @@ def _refuse_repeated(path: Path, origin: Integers, records: int) -> None:
 def random_share(
     released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain], origin: Integers
 ) -> float | None:
-    """Share of told records that fit their rows no better than random records.
+    """Share of given records that fit their rows no better than random records.
 
     Parameters
     ----------
@@ -493,7 +493,7 @@ def random_share(
 
     Notes
     -----
-    Each told record is ranked by its distance to its row among `RANDOM` random records. Ties are broken at random. The
+    Each given record is ranked by its distance to its row among `RANDOM` random records. Ties are broken at random. The
     rank of a false record is uniform. That of a true one is small, so hardly any of the last ranks are of true ones:
     they estimate the share (Storey 2002). The binomial test has level `FALSE_ALARM`: so often a file gets a number
     although a share of `MOST_RANDOM` or less is false. This holds if true records are never among the last.
@@ -517,13 +517,13 @@ def random_share(
 
 @dataclass(frozen=True)
 class _Fit:
-    """Distances of rows to the records that are told for them, and to others."""
+    """Distances of rows to the records that are given for them, and to others."""
 
     released: pd.DataFrame
     records: pd.DataFrame
     domains: Mapping[str, Domain]
     rows: Integers
-    told: Integers
+    given: Integers
 
     @classmethod
     def of(cls, released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain], origin: Integers) -> _Fit:
@@ -531,9 +531,9 @@ class _Fit:
         return cls(released, records, domains, np.flatnonzero(origin >= 0), origin[origin >= 0])
 
     def ranks(self, rng: Generator) -> Integers:
-        """Rank of each told record among random ones, from 0 to `RANDOM`, shape (rows,)."""
+        """Rank of each given record among random ones, from 0 to `RANDOM`, shape (rows,)."""
         chosen = rng.permutation(self.rows.size)[:RANKED]
-        candidates = np.column_stack([self.told[chosen], rng.integers(len(self.records), size=(chosen.size, RANDOM))])
+        candidates = np.column_stack([self.given[chosen], rng.integers(len(self.records), size=(chosen.size, RANDOM))])
         total = np.zeros(candidates.shape)
         for name in self.released.columns:
             pairs = self._distance(str(name))(np.repeat(self.rows[chosen], RANDOM + 1), candidates.ravel())
@@ -542,8 +542,8 @@ class _Fit:
         ties = (np.abs(beyond) <= SAME).sum(axis=1)
         return np.asarray((beyond < -SAME).sum(axis=1) + rng.integers(ties + 1))
 
-    def told_p_value(self, rng: Generator) -> float | None:
-        """p-value of the hypothesis that the told records say nothing about the rows; None if no test can reject it.
+    def given_p_value(self, rng: Generator) -> float | None:
+        """p-value of the hypothesis that the given records say nothing about the rows; None if no test can reject it.
 
         Rows are paired at random. If the hypothesis holds, exchanging the records of a pair fits better or worse with
         the same probability. The test is the exact sign test of the pairs in which the two ways differ.
@@ -559,7 +559,7 @@ class _Fit:
                 (first, first, -1),
                 (second, second, -1),
             ):
-                gain += sign * distance(self.rows[rows], self.told[records])
+                gain += sign * distance(self.rows[rows], self.given[records])
         better, worse = int((gain > SAME).sum()), int((gain < -SAME).sum())
         return _sign_test(better, worse) if 0.5 ** (better + worse) <= FALSE_ALARM else None
 
@@ -633,7 +633,7 @@ def people_of_rows(setting: EvaluationSetting, table: FinishedTable, origin: Row
 
 def _known_people(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin) -> Integers | None:
     """The person of each row; see `people_of_rows`."""
-    if origin.kind != DOUBTED and (origin.origin >= 0).all():
+    if origin.kind != UNRELIABLE and (origin.origin >= 0).all():
         return setting.people[origin.origin]
     records, quasi = setting.records.frame, [name for name in setting.records.quasi_identifiers if name in table.frame]
     for names in (list(table.frame.columns), quasi):

@@ -18,7 +18,7 @@ from metrics.classes import equivalence_classes, rows_in_classes
 from metrics.columns import Cells, Domain, Floats, Integers, NumericDomain, read_cells
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, MeasuredAttack
 from scenarios.assessment.evaluation.posed_questions import EVERYTHING, HALVES, NOTHING, QUASI, ReleaseEvaluation
-from scenarios.assessment.evaluation.row_origin import DOUBTED, QUASI_IDENTIFIERS
+from scenarios.assessment.evaluation.row_origin import QUASI_IDENTIFIERS, UNRELIABLE
 from scenarios.games.questions.person_questions import two_halves
 from scenarios.tables.review.rows_of_people import ClassMembers
 
@@ -68,10 +68,10 @@ def class_values(classes: Integers, cells: Cells, people: Integers | None = None
     """
     mass = cells.mass()
     rows = np.bincount(cells.codes, minlength=len(mass))
-    told = rows * ~cells.suppressed
-    if not told.any():
+    shown = rows * ~cells.suppressed
+    if not shown.any():
         return ClassValues(0.0, 0, int(classes.size))
-    table = told @ mass / told.sum()
+    table = shown @ mass / shown.sum()
     mass[cells.suppressed] = table
     known = (mass.max(axis=1) > _SURE) & ~cells.suppressed
     certain, open_cells = np.where(known[:, None], mass, 0), int(rows[~known].sum())
@@ -130,7 +130,7 @@ CHANGED = (
 """What a class means of rows whose values were changed, as by noise."""
 SMALLEST = "Smallest class of people alike"
 """Title of the finding on the smallest class."""
-UNTOLD = (
+UNSTATED = (
     "A person ({0}) may have several rows, so a class may hold fewer people; --truth, or a column of pseudonyms in the "
     "release, tells whose the rows are."
 )
@@ -252,7 +252,7 @@ def class_findings(
             # A value that all rows of a class have is that of all its people; other shares may be those of one person.
             low, high = (value if title == SMALLEST or value > ALL else 0.0), 1.0
             how = f"{COUNTED} in rows: nobody knows whose they are"
-            words = f"{words} {UNTOLD.format(person)}"
+            words = f"{words} {UNSTATED.format(person)}"
         status = _status(low, high, threshold)
         findings.append(Finding(title, value, low, high, status, how, words, ((QUASI, value),)))
     return findings
@@ -335,8 +335,8 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int
     A goal is `ABOVE` the threshold if its worst attack is: the lower bounds of all attacks hold together. It is
     `WITHIN` if every attack is: then the upper bound of each must hold alone (`ReleaseEvaluation.highest`). By mistake,
     some release is called above with probability 2.5 % at most, and some within with 5 % at most. A goal of too few
-    trials is `FEW`, not measured (`ReleaseEvaluation.judged`). Linkage of rows by doubted records says `LITTLE`, unless
-    it is above the threshold: false records only understate it.
+    trials is `FEW`, not measured (`ReleaseEvaluation.judged`). Linkage of rows by unreliable records says `LITTLE`,
+    unless it is above the threshold: false records only understate it.
 
     References
     ----------
@@ -358,8 +358,8 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int
             if outcome.nothing_told:
                 how = "the release tells nobody apart, whoever attacks"
             status = _status(low, high, threshold)
-            if goal == "reidentification" and evaluation.origin == DOUBTED and status != ABOVE:
-                status, how = LITTLE, f"{how}, by told records of which many fit no better than random ones"
+            if goal == "reidentification" and evaluation.origin == UNRELIABLE and status != ABOVE:
+                status, how = LITTLE, f"{how}, by given records of which many fit no better than random ones"
             yield Finding(
                 goal_title(goal),
                 value,
@@ -682,11 +682,11 @@ def unmeasured_goals(measured: Measured) -> list[str]:
     few = {goal for goal in found if not measured.evaluation.judged(goal)}
     names |= {goal: f"{names[goal]} (too few trials to judge)" for goal in few & names.keys()}
     rows = goal_title("reidentification")
-    if measured.evaluation.origin == DOUBTED and (rows, LITTLE) in (
+    if measured.evaluation.origin == UNRELIABLE and (rows, LITTLE) in (
         (one.title, one.status) for one in measured.findings
     ):
         few.add("reidentification")
-        names["reidentification"] = "linkage of rows (many told records fit no better than random ones)"
+        names["reidentification"] = "linkage of rows (many given records fit no better than random ones)"
     if tried and "singling_out" not in found:
         names["singling_out"] = "singling out (no released row stands out)"
     return [words for goal, words in names.items() if goal not in found - few]

@@ -27,11 +27,11 @@ from scenarios.assessment.evaluation.posed_questions import (
 )
 from scenarios.assessment.evaluation.row_origin import (
     RowOrigin,
+    given_origin,
     holding_share,
     random_share,
     recognized_origin,
     refuse_misfit,
-    told_origin,
 )
 from scenarios.assessment.reporting.findings import (
     ABOVE,
@@ -94,20 +94,20 @@ def best_predictor(
     ('ward', 1.0)
     """
     codes = {name: domains[name].codes(frame[name]) for name in (column, *candidates)}
-    shares = {name: _told(codes[name], codes[column]) for name in candidates}
+    shares = {name: _predicted(codes[name], codes[column]) for name in candidates}
     best = max(shares, key=shares.__getitem__, default=None)
-    commonest = _told(np.zeros(len(frame), dtype=np.intp), codes[column])
+    commonest = _predicted(np.zeros(len(frame), dtype=np.intp), codes[column])
     return None if best is None or shares[best] <= commonest else (best, shares[best])
 
 
-def _told(known: Integers, told: Integers) -> float:
+def _predicted(known: Integers, secret: Integers) -> float:
     """Share of people whose value is the commonest among the others with the same known value."""
-    counts = np.zeros((known.max(initial=0) + 1, told.max(initial=0) + 1), dtype=np.intp)
-    np.add.at(counts, (known, told), 1)
+    counts = np.zeros((known.max(initial=0) + 1, secret.max(initial=0) + 1), dtype=np.intp)
+    np.add.at(counts, (known, secret), 1)
     # Nobody predicts themselves.
     others = counts[known]
-    others[np.arange(known.size), told] -= 1
-    own = others[np.arange(known.size), told]
+    others[np.arange(known.size), secret] -= 1
+    own = others[np.arange(known.size), secret]
     return float(((own == others.max(axis=1)) & (own > 0)).mean()) if known.size else 0.0
 
 
@@ -492,14 +492,14 @@ def _advice(
 
 
 def _origin(truth: str | None, setting: EvaluationSetting, table: FinishedTable) -> tuple[RowOrigin, float | None]:
-    """The record of each row, and the share of told records that fit no better than random ones, if it was measured."""
+    """The record of each row, and the share of given ones that fit no better than random ones, if it was measured."""
     tables = table.frame, setting.records.frame, table.domains
     if truth is None:
         return recognized_origin(*tables), None
-    told = read_truth(Path(truth), len(table.frame), len(setting.records))
-    refuse_misfit(Path(truth), *tables, told)
-    random = random_share(*tables, told)
-    return told_origin(told, random), random
+    given = read_truth(Path(truth), len(table.frame), len(setting.records))
+    refuse_misfit(Path(truth), *tables, given)
+    random = random_share(*tables, given)
+    return given_origin(given, random), random
 
 
 def _compared(
@@ -541,12 +541,12 @@ def _counting(
 def _warnings(
     setting: EvaluationSetting, table: FinishedTable, truth: str | None, random: float | None
 ) -> Iterator[str]:
-    """What the reader must know before the verdict; `random` is the share of told records that fit at random."""
+    """What the reader must know before the verdict; `random` is the share of given records that fit at random."""
     if random is not None:
         yield (
-            f"{truth}: about {random:.0%} of the told records fit their rows no better than random records. Either the "
-            "file is wrong, or the release keeps little of these rows. So linkage of rows is not measured, unless it "
-            "is above the threshold."
+            f"{truth}: about {random:.0%} of the given records fit their rows no better than random records. Either "
+            "the file is wrong, or the release keeps little of these rows. So linkage of rows is not measured, unless "
+            "it is above the threshold."
         )
     dataset, records = setting.dataset, setting.records
     numbers = {name: domain for name, domain in table.domains.items() if dataset.written.dates(name) is None}

@@ -39,14 +39,9 @@ QUERIES: dict[str, Callable[[str], Query]] = {**OF_NUMBERS, "Histogram": Histogr
 class DistinguishingSecret(Secret):
     """Two neighbouring tables, and the table behind each challenge.
 
-    Attributes
-    ----------
-    records, neighbour : Microdata
-        The first and the second table.
-    second : ndarray of bool, shape (challenges,)
-        Whether each challenge runs on the second table.
-    seed : int
-        Seed of the challenges' noise.
+    - records, neighbour: The first and the second table.
+    - second of shape (challenges,): Whether each challenge runs on the second table.
+    - seed: Seed of the challenges' noise.
     """
 
     neighbour: Microdata = field(repr=False)

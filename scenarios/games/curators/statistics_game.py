@@ -24,12 +24,7 @@ from scenarios.games.people import Drawn
 class AnalystQuery:
     """One query of an honest analyst, with the analyst's guess of the answer.
 
-    Parameters
-    ----------
-    query : Query
-        The query.
-    guess : float
-        Guess of each number of the answer from public knowledge alone.
+    - guess: Guess of each number of the answer from public knowledge alone.
     """
 
     query: Query
@@ -40,20 +35,11 @@ class AnalystQuery:
 class StatisticsSecret(Secret):
     """The curator's records and the secret values of one play.
 
-    Attributes
-    ----------
-    records : Microdata
-        The records that the curator holds.
-    truths : ndarray, shape (targets,)
-        The secret values.
-    chance : float
-        Share of them that the best constant guess hits.
-    known : StatisticsKnowledge
-        The adversary's knowledge.
-    workload : tuple of AnalystQuery
-        Queries whose answers measure the release's utility.
-    analyst_seed : int
-        Seed of the noise in these answers, the same for every release of the play.
+    - records: The records that the curator holds.
+    - truths of shape (targets,): The secret values.
+    - chance: Share of them that the best constant guess hits.
+    - workload: Queries whose answers measure the release's utility.
+    - analyst_seed: Seed of the noise in these answers, the same for every release of the play.
     """
 
     truths: Array = field(repr=False)
@@ -90,19 +76,11 @@ class StatisticsGame(CuratorGame):
     def score(self, secret: StatisticsSecret, published: StatisticsRelease, claims: Claims, rng: Generator) -> Scores:
         """Score the claimed values.
 
-        Returns
-        -------
-        Scores
-            ``disclosure``: share of the secrets whose claim is correct; a missing claim is not. Chance is the share
-            that the best constant guess hits. Measures: ``answered``: share of the secrets with a claim;
-            ``precision``: share of correct values among the claimed ones, None if there are no claims.
+        - returns: ``disclosure``: share of the secrets whose claim is correct; a missing claim is not. Chance is the
+          share that the best constant guess hits. Measures: ``answered``: share of the secrets with a claim;
+          ``precision``: share of correct values among the claimed ones, None if there are no claims.
 
-        Raises
-        ------
-        TypeError
-            If the claims are not values.
-        ValueError
-            If the claims have another number of persons.
+        Raises TypeError if the claims are not values. Raises ValueError if the claims have another number of persons.
         """
         claimed, targets = self.taken(claims).values["value"], len(secret.truths)
         refuse(len(claimed) != targets, f"the claims are about {len(claimed)} persons, but there are {targets}")
@@ -117,12 +95,9 @@ class StatisticsGame(CuratorGame):
     def utility(self, secret: StatisticsSecret, release: StatisticsRelease) -> dict[str, float | None]:
         """Accuracy of the answers to an honest analyst's workload.
 
-        Returns
-        -------
-        dict
-            ``utility_answers``: max(0, 1 - E/E_0), with E the sum of absolute errors of the answers, and E_0 that of
-            guesses from public knowledge alone. It is 1 for exact answers, and 0 for answers no better than guesses.
-            The privacy budget is divided evenly among the queries; a refused query counts as guessed.
+        - returns: ``utility_answers``: max(0, 1 - E/E_0), with E the sum of absolute errors of the answers, and E_0
+          that of guesses from public knowledge alone. It is 1 for exact answers, and 0 for answers no better than
+          guesses. The privacy budget is divided evenly among the queries; a refused query counts as guessed.
         """
         return answered_utility(secret.records, release, secret.workload, secret.analyst_seed)
 
@@ -155,10 +130,7 @@ def seed_of(rng: Generator) -> int:
 class StatisticsMembershipSecret(Drawn):
     """Members and candidates of one play.
 
-    Attributes
-    ----------
-    seed : int
-        Seed of the noise in the answers that measure utility.
+    - seed: Seed of the noise in the answers that measure utility.
     """
 
     seed: int = field(repr=False)
@@ -309,12 +281,8 @@ def best_guess(values: Floats, tolerance: float) -> float:
     A guess g hits the values v with v - tolerance |v| <= g <= v + tolerance |v|. The share is the largest number of
     these intervals that overlap, divided by n. This number is attained at the left end of one of the intervals.
 
-    Parameters
-    ----------
-    values : ndarray of float, shape (n,)
-        The values, at least one.
-    tolerance : float
-        Relative error, at least 0.
+    - values of shape (n,): The values, at least one.
+    - tolerance: Relative error, at least 0.
     """
     slack = tolerance * np.abs(values)
     left, right = np.sort(values - slack), np.sort(values + slack)

@@ -94,21 +94,11 @@ class AttributeQuestion(Question):
 def successes(claims: ValueClaims, column: str, domain: Domain, truth: Integers) -> tuple[Floats, Floats]:
     """Probabilities that each person's value is inferred, and that the attack answers; two arrays (people,).
 
-    Parameters
-    ----------
-    claims : ValueClaims
-        Claimed values of the column; a missing value is an abstention.
-    column : str
-        The sensitive column.
-    domain : Domain
-        Its categories or public bins.
-    truth : ndarray of int, shape (people,)
-        The true category or bin; `domain.size` where the value is missing.
+    - claims: Claimed values of the column; a missing value is an abstention.
+    - domain: Its categories or public bins.
+    - truth of shape (people,): The true category or bin; `domain.size` where the value is missing.
 
-    Raises
-    ------
-    ValueError
-        If the claims lack the column, a claimed value is outside the domain, or a person does not exist.
+    Raises ValueError if the claims lack the column, a claimed value is outside the domain, or a person does not exist.
     """
     refuse(column not in claims.values, f"the claims have no column {column!r}")
     if claims.about.size and claims.about.max() >= truth.size:

@@ -161,31 +161,16 @@ def _second_order(people: Drawn) -> Integers:
 def row_scores(claims: RankedAnswers, origin: Integers, positions: Integers, candidates: int, rng: Generator) -> Scores:
     """Score the links of released rows.
 
-    Parameters
-    ----------
-    claims : RankedAnswers
-        Ranked candidates for each row.
-    origin : ndarray of int, shape (rows,)
-        The original that each row stems from, -1 for none.
-    positions : ndarray of int, shape (originals,)
-        Position of each original among the candidates, -1 for an original who is no candidate.
-    candidates : int
-        Number of candidates.
-    rng : Generator
-        Breaks ties at random.
+    - claims: Ranked candidates for each row.
+    - origin of shape (rows,): The original that each row stems from, -1 for none.
+    - positions of shape (originals,): Position of each original among the candidates, -1 for an original who is no
+      candidate.
+    - returns: ``reidentification``: share of correctly linked rows among those that stem from one original who is a
+      candidate; chance is 1 / candidates. Measures: ``top3``: the same share if one of the best three answers is
+      correct; ``hits``: correct rows / originals; ``answered``: share of rows with an answer; ``precision``: correct
+      rows / answered rows that stem from one original.
 
-    Returns
-    -------
-    Scores
-        ``reidentification``: share of correctly linked rows among those that stem from one original who is a candidate;
-        chance is 1 / candidates. Measures: ``top3``: the same share if one of the best three answers is correct;
-        ``hits``: correct rows / originals; ``answered``: share of rows with an answer; ``precision``: correct rows /
-        answered rows that stem from one original.
-
-    Raises
-    ------
-    ValueError
-        If the claims have another number of rows or candidates.
+    Raises ValueError if the claims have another number of rows or candidates.
     """
     rows = len(origin)
     _check_answers(claims, rows, candidates)
@@ -228,44 +213,37 @@ class RowQuestion(CandidateQuestion):
     takes: ClassVar[Mapping[str, type[Claims]]] = {"reidentification": RankedAnswers}
 
     def score(self, people: Drawn, published: MicrodataRelease, claims: RankedAnswers, rng: Generator) -> Scores:
-        """Score links of rows and membership of candidates; see `score_answers`.
+        """Score links of rows and membership of candidates (`row_scores`, `candidate_scores`).
 
         Where a person is several candidates, people are scored (`person_score`), without the measures of rows.
         """
-        if not people.repeats:
-            return score_answers(claims, published.origin, people.answers, len(people.order), rng)
-        decisions, member = people.decided(claims.members())
-        count = int(member.sum())
-        membership = Score("membership", float(member[decisions.first(count, rng)].mean()), count / member.size, count)
-        rows = person_score(claims, published.origin, people, rng)
-        auc = area_under_curve(decisions.scores, member)
-        return Scores({rows.goal: rows, "membership": membership}, {"membership_auc": auc})
+        if people.repeats:
+            # The ties of membership are broken first; another order would draw other numbers.
+            members = candidate_scores(claims, people, rng)
+            rows = Scores.of(person_score(claims, published.origin, people, rng))
+        else:
+            rows = row_scores(claims, published.origin, people.answers, len(people.order), rng)
+            members = candidate_scores(claims, people, rng)
+        return Scores({**rows.goals, **members.goals}, {**rows.measures, **members.measures})
+
+
+def candidate_scores(claims: RankedAnswers, people: Drawn, rng: Generator) -> Scores:
+    """Membership of the candidates that ranked answers tell, with the measure ``membership_auc``."""
+    decisions, member = people.decided(claims.members())
+    auc = area_under_curve(decisions.scores, member)
+    return Scores.of(membership_score(decisions, member, rng), membership_auc=auc)
 
 
 def person_score(claims: RankedAnswers, origin: Integers, people: Drawn, rng: Generator) -> Score:
     """Score of links of released rows with candidates, of whom several are one person; any of the person is right.
 
-    Parameters
-    ----------
-    claims : RankedAnswers
-        Ranked candidates for each row.
-    origin : ndarray of int, shape (rows,)
-        The original that each row stems from, -1 for none.
-    people : Drawn
-        The people of the play.
-    rng : Generator
-        Breaks ties at random.
+    - claims: Ranked candidates for each row.
+    - origin of shape (rows,): The original that each row stems from, -1 for none.
+    - people: The people of the play.
+    - returns: A person's success is the mean over the rows that stem from the person. Chance names any candidate, so
+      that a person of many records is named more often.
 
-    Returns
-    -------
-    Score
-        A person's success is the mean over the rows that stem from the person. Chance names any candidate, so that a
-        person of many records is named more often.
-
-    Raises
-    ------
-    ValueError
-        If the claims have another number of rows or candidates.
+    Raises ValueError if the claims have another number of rows or candidates.
     """
     _check_answers(claims, len(origin), people.order.size)
     stems = origin >= 0
@@ -283,46 +261,6 @@ def _check_answers(claims: RankedAnswers, rows: int, candidates: int) -> None:
         f"the answers are about {claims.targets} rows and {claims.answers} candidates, "
         f"there are {rows} and {candidates}",
     )
-
-
-def score_answers(
-    claims: RankedAnswers, origin: Integers, answers: Integers, candidates: int, rng: Generator
-) -> Scores:
-    """Score links of the rows of one table, and the membership of candidates that they imply.
-
-    Parameters
-    ----------
-    claims : RankedAnswers
-        Ranked candidates for each row.
-    origin : ndarray of int, shape (rows,)
-        The original that each row stems from, -1 for none.
-    answers : ndarray of int, shape (originals,)
-        Position of each original among the candidates.
-    candidates : int
-        Number of candidates.
-    rng : Generator
-        Breaks ties at random.
-
-    Returns
-    -------
-    Scores
-        The scores of `row_scores`; ``membership``: share of originals among the `originals` candidates of highest
-        membership score; the measure ``membership_auc``.
-
-    Raises
-    ------
-    ValueError
-        If the claims have another number of rows or candidates.
-    """
-    rows = row_scores(claims, origin, answers, candidates, rng)
-    originals = len(answers)
-    member = np.isin(np.arange(candidates), answers)
-    decisions = claims.members()
-    membership = Score(
-        "membership", float(member[decisions.first(originals, rng)].mean()), originals / candidates, originals
-    )
-    measures = {**rows.measures, "membership_auc": area_under_curve(decisions.scores, member)}
-    return Scores({**rows.goals, "membership": membership}, measures)
 
 
 # Question of singling out: whether a predicate holds for one person alone.
@@ -401,41 +339,32 @@ class MemberQuestion(CandidateQuestion):
 def membership_scores(claims: Decisions, member: Booleans, rng: Generator) -> Scores:
     """Score decisions on membership.
 
-    Parameters
-    ----------
-    claims : Decisions
-        One score for each candidate; members should have higher scores.
-    member : ndarray of bool, shape (candidates,)
-        Whether each candidate is a member; both classes must occur.
-    rng : Generator
-        Breaks ties at random.
+    - claims: One score for each candidate; members should have higher scores.
+    - member of shape (candidates,): Whether each candidate is a member; both classes must occur.
+    - returns: ``membership``: share of members among the candidates with the highest scores, as many as there are
+      members. Measures: ``non_members``; ``membership_auc``; ``tpr_at_1_percent_fpr`` and ``tpr_at_tenth_percent_fpr``
+      (`metrics.ranking`). These two rates are None if less than one false positive is expected, with fewer than 99 and
+      999 non-members. They are reliable if all plays together have at least 1,000 and 10,000 non-members.
 
-    Returns
-    -------
-    Scores
-        ``membership``: share of members among the candidates with the highest scores, as many as there are members.
-        Measures: ``non_members``; ``membership_auc``; ``tpr_at_1_percent_fpr`` and ``tpr_at_tenth_percent_fpr``
-        (`metrics.ranking`). These two rates are None if less than one false positive is expected, with fewer than 99
-        and 999 non-members. They are reliable if all plays together have at least 1,000 and 10,000 non-members.
-
-    Raises
-    ------
-    ValueError
-        If the number of decisions is not the number of candidates.
+    Raises ValueError if the number of decisions is not the number of candidates.
     """
     refuse(
         claims.scores.shape != member.shape,
         f"the decisions are about {claims.scores.size} candidates, there are {member.size}",
     )
-    members = int(member.sum())
-    rate = float(member[claims.first(members, rng)].mean())
     return Scores.of(
-        Score("membership", rate, members / member.size, members),
-        non_members=member.size - members,
+        membership_score(claims, member, rng),
+        non_members=int((~member).sum()),
         membership_auc=area_under_curve(claims.scores, member),
         tpr_at_1_percent_fpr=_rate_at(0.01, claims, member),
         tpr_at_tenth_percent_fpr=_rate_at(0.001, claims, member),
     )
+
+
+def membership_score(decisions: Decisions, member: Booleans, rng: Generator) -> Score:
+    """Share of members among the candidates of the highest scores, as many as there are members."""
+    members = int(member.sum())
+    return Score("membership", float(member[decisions.first(members, rng)].mean()), members / member.size, members)
 
 
 def _rate_at(false_positive_rate: float, claims: Decisions, member: Booleans) -> float | None:

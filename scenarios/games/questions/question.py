@@ -29,22 +29,10 @@ def controlled(
 ) -> Scores:
     """Scores of one goal with a control group; rate and chance are None if either group is empty.
 
-    Parameters
-    ----------
-    goal : str
-        The attack's goal.
-    successes, trials : float, int
-        Successes and trials of the attack on people in the table.
-    control_successes, control_trials : float, int
-        Successes and trials of the same attack on the control group.
-    **measures : float or None
-        Further measures to report.
-
-    Returns
-    -------
-    Scores
-        The goal's rate; its chance is the rate on the control group. Measures: ``risk``, ``risk_low`` and
-        ``risk_high``, the rate after control (`metrics.score.risk_after_control`), and the given ones.
+    - successes, trials: Successes and trials of the attack on people in the table.
+    - control_successes, control_trials: Successes and trials of the same attack on the control group.
+    - returns: The goal's rate; its chance is the rate on the control group. Measures: ``risk``, ``risk_low`` and
+      ``risk_high``, the rate after control (`metrics.score.risk_after_control`), and the given ones.
     """
     if not trials or not control_trials:
         empty = Score(goal, None, None, trials, control_trials)
@@ -134,17 +122,11 @@ class Question(Parametrized, ABC):
 class CandidateQuestion(Question):
     """Abstract question about candidates of whom the adversary knows several columns in clear.
 
-    Parameters
-    ----------
-    known : sequence of str, optional
-        Columns of the candidates that it knows, such as the quasi-identifiers; by default all that are released.
-    asked : sequence of int, optional
-        Positions of the released rows that it sees and is asked about; by default all.
+    - known, optional: Columns of the candidates that it knows, such as the quasi-identifiers; by default all that are
+      released.
+    - asked, optional: Positions of the released rows that it sees and is asked about; by default all.
 
-    Raises
-    ------
-    ValueError
-        If a row is asked about twice, or has a negative position.
+    Raises ValueError if a row is asked about twice, or has a negative position.
     """
 
     def __init__(self, *, known: Sequence[str] | None = None, asked: Sequence[int] | None = None) -> None:

@@ -26,8 +26,8 @@ from defenses.grouping.constraints import ConstrainsValues, Constraint, Sensitiv
 from leaderboard.pages.number_text import counted as counted_text
 from metrics import NumericDomain, TableUtility
 from metrics.columns import Booleans, Integers, require
+from scenarios.tables.parts.files.bucket_file import BucketFile
 from scenarios.tables.parts.files.output_files import private_folder
-from scenarios.tables.parts.files.spool import Spool
 from scenarios.tables.parts.records import CodedValues, LargeRecords
 from scenarios.tables.parts.released_blocks import InOrder, LargeRelease, released_block
 
@@ -257,11 +257,13 @@ def blocked(
     def blocks() -> Iterator[ReleasedBlock]:
         # Sums of linear algebra depend on the number of threads, and a release must not.
         with private_folder() as folder, threadpoolctl.threadpool_limits(1):
-            spool = Spool(folder / "rows", tuple(records.columns), drawn.count, root, origins=True, purpose="blocks")
+            bucketed = BucketFile(
+                folder / "rows", tuple(records.columns), drawn.count, root, origins=True, purpose="blocks"
+            )
             for block, numbers in drawn.numbered(records.blocks()):
                 origin = np.arange(block.start, block.start + len(block))
-                spool.place(ReleasedBlock(block.number, block.columns, origin), numbers)
-            filled = (task for task in enumerate(spool.permuted()) if task[1].size)
+                bucketed.place(ReleasedBlock(block.number, block.columns, origin), numbers)
+            filled = (task for task in enumerate(bucketed.permuted()) if task[1].size)
             for block, listed, kept in in_order(_Releasing(defense, records.values, root, kinds), filled):
                 guarantees[block.number] = kept
                 codes = {name: cells[name].codes(listed[name].cells)[block.columns[name]] for name in cells}

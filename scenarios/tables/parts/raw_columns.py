@@ -283,7 +283,7 @@ def sampled_rows(files: TableFiles, raw: Mapping[str, RawColumn]) -> dict[str, N
 # Columns with more distinct values than a list of them may have, numbered by DuckDB.
 
 SAMPLED_TEXTS = 1 << 12
-"""Number of distinct values from which the form of the column is told."""
+"""Number of distinct values from which the form of the column is recognized."""
 
 
 def wide_column(files: TableFiles, name: str, na: Sequence[str] = (), stars: Sequence[str] = ()) -> RawColumn:

@@ -33,9 +33,9 @@ from defenses.base import (
 from defenses.base import blocks as sizes
 from metrics.columns import Floats, Integers, NumericDomain, refuse, require
 from scenarios.tables.dataset import Dataset, check_sum, described_table, with_roles_of
+from scenarios.tables.parts.files.bucket_file import BucketFile
 from scenarios.tables.parts.files.csv_files import quoted
 from scenarios.tables.parts.files.output_files import private_folder
-from scenarios.tables.parts.files.spool import Spool
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import (
     RawColumn,
@@ -250,11 +250,11 @@ class LargeRecords(InParts, RecordsInBlocks):
             f"the {LARGEST:,} that are divided in memory; name other columns, or fewer constraints",
         )
         with private_folder() as folder:
-            spool = Spool(folder / "rows", tuple(names), sizes.size, SeedSequence(0), origins=True)
+            bucketed = BucketFile(folder / "rows", tuple(names), sizes.size, SeedSequence(0), origins=True)
             for block in self.blocks(names):
                 part, kept = split(block)
-                spool.place(ReleasedBlock(block.number, kept, block.start + np.arange(len(block))), part)
-            for rows in spool.stored():
+                bucketed.place(ReleasedBlock(block.number, kept, block.start + np.arange(len(block))), part)
+            for rows in bucketed.stored():
                 kept = {name: np.ascontiguousarray(rows[f"c{i}"]) for i, name in enumerate(names)}
                 yield np.ascontiguousarray(rows["origin"]), kept
 

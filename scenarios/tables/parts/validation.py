@@ -164,7 +164,7 @@ class ReviewedInParts(ReviewedTable):
         return (int(rows), int(distinct), int(most)) if rows and most > 1 else None
 
     def numbers_in(self, name: str | None) -> Integers:
-        """Numbers of people or groups, told apart by hashes of 64 bits."""
+        """Numbers of people or groups, distinguished by hashes of 64 bits."""
         if name is None:
             return np.arange(self.rows)
         query = f"SELECT if(value IS NULL, NULL, hash(value)) AS hash FROM ({self._values(name)})"

@@ -27,11 +27,13 @@ FORMATS = (
     *(DateFormat(f"%Y%m%d{time}") for time in _TIMES),
 )
 """Formats that are recognized. Where a text fits two of them, it does not show which number is the month."""
-COMPACT = DateFormat("%Y%m%d")
+COMPACT = tuple(map(DateFormat, ("%Y%m%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S")))
 """Dates that look like numbers; recognized where all texts are such dates, and there are `_SEVERAL`."""
 _SEVERAL = 5
 """Fewest distinct numbers: one number in thirty of eight digits is a date by chance."""
-_COMPACT_LIKE = re.compile(r"\s*(?:(?:19|20)\d{6}|99991231)\s*", re.ASCII)
+_COMPACT_LIKE = re.compile(r"\s*(?:(?:19|20)\d{6}|99991231)(?:\d{4}|\d{6})?(?:\.0+)?\s*", re.ASCII)
+_MONTHS = re.compile(r"\s*(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:\.0+)?\s*", re.ASCII)
+"""A year and month that look like a number."""
 SENTINELS = (
     *("0001-01-01", "1753-01-01", "1899-12-30", "1899-12-31", "1900-01-01"),
     *("2099-12-31", "2999-12-31", "9999-01-01", "9999-12-31"),
@@ -88,16 +90,28 @@ def dated_columns(
                 notes.append(Note("dates", (name,), {"format": found.pattern}))
             elif found is not None:
                 notes.append(found)
-        elif isinstance(described, NumberColumn) and _is_compact(column.without(missing)):
-            notes.append(Note("compact dates as numbers", (name,), {"format": COMPACT.pattern}))
+        elif isinstance(described, NumberColumn):
+            notes += _compact_numbers(name, column.without(missing))
         notes += _sentinel_notes(name, changed[name])
     return changed, notes
 
 
-def _is_compact(column: TextColumn) -> bool:
-    """Whether all texts of a column are dates of the format `COMPACT`."""
+def _compact_numbers(name: str, column: TextColumn) -> list[Note]:
+    """A note on a declared column of numbers that are dates without marks."""
+    form, others = _compact(column)
+    return [] if form is None or others else [Note("compact dates as numbers", (name,), {"format": form.pattern})]
+
+
+def _compact(column: TextColumn) -> tuple[DateFormat | None, int]:
+    """The format among `COMPACT` of which nearly all texts of a column are dates, and how many texts are none."""
+    head = column.texts.slice(0, HEAD).to_pylist()
+    if not head or sum(map(bool, map(_COMPACT_LIKE.fullmatch, head))) < 0.9 * len(head):
+        return None, 0
     texts = column.texts.to_pylist()
-    return all(_COMPACT_LIKE.fullmatch(text) and COMPACT.number(text) is not None for text in texts)
+    like = [text for text in texts if _COMPACT_LIKE.fullmatch(text)]
+    counts = {form: sum(number is not None for number in form.numbers(like)) for form in COMPACT}
+    best = max(counts, key=counts.__getitem__)
+    return (best, len(texts) - counts[best]) if counts[best] >= 0.9 * len(texts) else (None, 0)
 
 
 def _sentinel_notes(name: str, column: TextColumn) -> list[Note]:
@@ -116,9 +130,14 @@ def _sentinel_notes(name: str, column: TextColumn) -> list[Note]:
 def _recognized(name: str, column: TextColumn) -> DateFormat | Note | None:
     """The only format of which all texts of a column are dates, or a note if they seem to be dates."""
     head = column.texts.slice(0, HEAD).to_pylist()
-    if head and _is_compact(column):
-        several = len(column.texts) >= _SEVERAL
-        return COMPACT if several else Note("compact dates", (name,), {"format": COMPACT.pattern})
+    form, others = _compact(column)
+    if form is not None and not others:
+        return form if len(column.texts) >= _SEVERAL else Note("compact dates", (name,), {"format": form.pattern})
+    if form is not None and len(column.texts) >= _SEVERAL:
+        return _nearly_dates(name, column, form, others)
+    several = len(column.texts) >= _SEVERAL and all(map(_MONTHS.fullmatch, head))
+    if several and all(map(_MONTHS.fullmatch, column.texts.to_pylist())):
+        return Note("compact months", (name,))
     if not head or sum(_DATE_LIKE.match(text) is not None for text in head) < 0.9 * len(head):
         return None
     if all(map(_ZONED.fullmatch, head)):
@@ -134,8 +153,12 @@ def _recognized(name: str, column: TextColumn) -> DateFormat | Note | None:
     best = max(counts, key=counts.__getitem__, default=None)
     if best is None:
         return None
-    numbers = {"others": len(texts) - counts[best], "texts": len(texts), "format": best.pattern}
-    declared = f' and format = "{best.pattern}"' if best != ISO else ""
+    return _nearly_dates(name, column, best, len(texts) - counts[best])
+
+
+def _nearly_dates(name: str, column: TextColumn, form: DateFormat, others: int) -> Note:
+    declared = f' and format = "{form.pattern}"' if form != ISO else ""
+    numbers = {"others": others, "texts": len(column.texts), "format": form.pattern}
     return Note("nearly dates", (name,), {**numbers, "declared": declared})
 
 

@@ -92,13 +92,12 @@ class DateFormat:
     @cached_property
     def _expression(self) -> re.Pattern[str]:
         parts = _DIRECTIVE.split(self.pattern)
-        return re.compile(
-            "".join(
-                f"(?P<{part}>{_FIELDS[part]})" if position % 2 else re.escape(part)
-                for position, part in enumerate(parts)
-            ),
-            re.ASCII,
+        expression = "".join(
+            f"(?P<{part}>{_FIELDS[part]})" if position % 2 else re.escape(part) for position, part in enumerate(parts)
         )
+        # Programs write whole numbers as 20190117.0 where other rows of the column are empty.
+        fraction = "" if any(parts[::2]) else r"(?:\.0+)?"
+        return re.compile(expression + fraction, re.ASCII)
 
     def matches(self, text: str) -> bool:
         """Return True if a text has this form, even if there is no such date."""

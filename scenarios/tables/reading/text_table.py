@@ -148,7 +148,7 @@ def arrow_text_table(
             texts[name] = text_column
         elif _is_text(column.type):
             texts[name] = columns[name] = text_column.without([*declared.na, *_missing_beside(declared, name)])
-        elif pa.types.is_integer(column.type):
+        elif pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
             whole[name] = text_column
     require(columns, f"{path}: has no column with a name or a value")
     if not released:

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from metrics.columns import Floats
 from scenarios.tables.note import Note, grouped
 from scenarios.tables.reading.date_columns import SENTINELS
 from scenarios.tables.reading.date_form import DateForm
@@ -79,8 +80,8 @@ LARGE = 10
 """Smallest number of people of a value that counts; smaller groups have one sensitive value by chance."""
 MOST_VALUES = 100
 """Largest number of values of a column; a column with more is no group of people."""
-TOLD = 0.5
-"""Share of the people whose sensitive value is told, from which the column is named."""
+PREDICTED = 0.5
+"""Share of the people whose sensitive value another column predicts, from which the column is named."""
 COMMON = 0.8
 """Share of the commonest sensitive value, from which many values are equal by chance."""
 
@@ -101,7 +102,7 @@ def telling_columns(frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensi
             sizes = np.bincount(groups[present])
             telling = (sizes >= LARGE) & (np.bincount(pairs // len(values)) == 1)
             share = sizes[telling].sum() / len(secrets)
-            if share > TOLD:
+            if share > PREDICTED:
                 numbers = {"telling": int(telling.sum()), "values": len(names), "share": share}
                 yield Note("telling column", (name, secret), numbers)
 
@@ -167,6 +168,8 @@ RARE = 0.05
 """Share of the dates up to which impossible ones are faults; histories and calendars hold more."""
 FEW, HEAPED, HIGHER = 100, 30, 10
 """A column has a heap if it has so many dates, one in so many rows, and in so many times more rows than any other."""
+SEVERAL_DATES = 10
+"""Fewest other dates beside which one may be far."""
 ORDERED = 0.98
 """Share of the rows from which one date is meant to precede another."""
 
@@ -188,12 +191,25 @@ def doubtful_dates(frame: pd.DataFrame, dates: Mapping[str, DateForm], today: da
         counts = np.sort(np.unique(numbers[np.isfinite(numbers)], return_counts=True)[1])
         if counts.size >= FEW and counts[-1] >= max(HEAPED, HIGHER * counts[-2]):
             yield Note("heap of dates", (name,), {"rows": counts[-1], "others": counts[-2]})
+        else:
+            yield from _far_dates(name, numbers)
     for (one, first_days), (other, second_days) in combinations(days.items(), 2):
         both = np.isfinite(first_days) & np.isfinite(second_days)
         before, after = int((first_days < second_days)[both].sum()), int((first_days > second_days)[both].sum())
         small, name, earlier = min((after, other, one), (before, one, other))
         if 0 < small <= (1 - ORDERED) * both.sum():
             yield Note("end before beginning", (name,), {"rows": small, "earlier": earlier})
+
+
+def _far_dates(name: str, numbers: Floats) -> Iterator[Note]:
+    """A note on a first or last date of several rows that is far from all others, which are `SEVERAL_DATES`."""
+    present, counts = np.unique(numbers[np.isfinite(numbers)], return_counts=True)
+    if present.size <= SEVERAL_DATES:
+        return
+    for end, place, others in (("first", 0, present[1:]), ("last", -1, present[:-1])):
+        gap = np.abs(others - present[place]).min()
+        if counts[place] >= FEWEST and gap > FAR * (others[-1] - others[0]):
+            yield Note("far date", (name,), {"end": end, "rows": int(counts[place])})
 
 
 def doubtful_values(

@@ -1,4 +1,4 @@
-"""What is doubtful in a release beside its original table, told from the number of rows of each cell."""
+"""What is doubtful in a release beside its original table, from the number of rows of each cell."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
             _publish_candidates(tournament)
         if following is Phase.ATTACK:
             _publish_tables(state)
-        # Files that arrive in the same second are told apart by the whole moment.
+        # Files that arrive in the same second are distinguished by the whole moment.
         tournament.log.append("advanced", {"from": str(phase), "to": str(following), "moment": now.isoformat()}, now)
     return following
 

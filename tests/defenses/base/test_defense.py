@@ -69,8 +69,8 @@ def test_release_of_any_table(defense, records):
     if defense in ROWWISE:
         assert release.origin.tolist() == list(range(len(records)))
         if not isinstance(defense, Constant):
-            untouched = [name for name in ("note", "disease") if records.frame[name].notna().any()]
-            pd.testing.assert_frame_equal(release.frame[untouched], released_frame(records)[untouched])
+            unchanged = [name for name in ("note", "disease") if records.frame[name].notna().any()]
+            pd.testing.assert_frame_equal(release.frame[unchanged], released_frame(records)[unchanged])
     for name in release.frame.columns:
         if records.frame[name].notna().any():
             read_cells(release.frame[name], records.domain(name))

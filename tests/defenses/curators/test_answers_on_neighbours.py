@@ -140,14 +140,14 @@ TABLES = [(cells, table(**cells)) for cells in NEIGHBOURS]
 
 
 def outcome(curator, records, query):
-    """Type and shape of the answer or the refusal's words, and the state of the generator if it is untouched."""
+    """Type and shape of the answer or the refusal's words, and the state of the generator if it is unchanged."""
     generator = np.random.default_rng(7)
-    untouched = generator.bit_generator.state
+    unchanged = generator.bit_generator.state
     try:
         answer = curator.apply(records, generator).open(generator).answer(query)
     except ValueError as refusal:
         # Refusals come before the noise.
-        assert generator.bit_generator.state == untouched
+        assert generator.bit_generator.state == unchanged
         return "refused", str(refusal)
     assert isinstance(answer, str) or np.isfinite(answer).all()
     return type(answer), np.shape(answer)

@@ -32,8 +32,8 @@ def test_its_variance_is_that_of_the_exact_law_of_one_report(epsilon):
     reports = ReportBatch(protocol, {"answer": answers.astype(protocol.parts["answer"].dtype)})
     law = np.exp(protocol.log_likelihood(reports))
     law /= law.sum(axis=0)
-    told = protocol.indicators(reports)
-    means, squares = law.T @ told, law.T @ told**2
+    indicated = protocol.indicators(reports)
+    means, squares = law.T @ indicated, law.T @ indicated**2
     assert means == pytest.approx(np.eye(11), abs=1e-9)
     shares = np.arange(11) / 55
     assert protocol.variance(3, shares) == pytest.approx(3 * shares @ (squares - means**2))

@@ -101,8 +101,8 @@ def test_swapping_keeps_joint_counts_and_the_rate():
     changed = (release.frame[pairs].fillna("?") != before[pairs].fillna("?")).any(axis=1)
     # Of the hundred drawn almost all find somebody in another of the 24 groups.
     assert 90 <= changed.sum() <= 100
-    untouched = ["age", "income", "illness"]
-    pd.testing.assert_frame_equal(release.frame[untouched], before[untouched])
+    unchanged = ["age", "income", "illness"]
+    pd.testing.assert_frame_equal(release.frame[unchanged], before[unchanged])
     bins = records.domain("age").codes(records.frame["age"])
     assert len(np.unique(bins[changed])) > 1
 

@@ -26,9 +26,9 @@ def test_cell_suppression_by_hand():
     assert release.origin.tolist() == list(range(6))
     assert [part.columns for part in release.channel.parts] == [("age",)]
     assert CellSuppression(k=3).guarantee(records).k == 3
-    untouched = apply(CellSuppression(k=1), records)
-    pd.testing.assert_frame_equal(untouched.frame, records.frame)
-    assert untouched.channel == Channel()
+    unchanged = apply(CellSuppression(k=1), records)
+    pd.testing.assert_frame_equal(unchanged.frame, records.frame)
+    assert unchanged.channel == Channel()
 
 
 def test_importance_decides_which_cells_go():

@@ -315,8 +315,8 @@ def test_what_is_left_is_stated_for_the_noise_that_was_asked_for(folder):
             assert again["affordable"] is affordable
         refused = ask("mean income", *ACCOUNT, "--mechanism", mechanism, epsilon=5)
         assert f"{left[mechanism]:.6g} is left" in refused.output
-        told = ask("count", *ACCOUNT, "--mechanism", mechanism, "--dry-run").output
-        assert f"left for one more answer with {mechanism} noise" in told
+        printed = ask("count", *ACCOUNT, "--mechanism", mechanism, "--dry-run").output
+        assert f"left for one more answer with {mechanism} noise" in printed
     assert left["gaussian"] > 4 * left["laplace"]
 
 

@@ -315,7 +315,7 @@ def test_the_record_of_each_row_lets_links_be_measured(folder, monkeypatch):
     done = report("--control", "others.csv", "--truth", "truth.csv", "--seed", "1")
     assert " Not measured: singling out (too few trials to judge). That is 1 of the 3 risks of WP29: " in done.output
     text = page(folder)
-    assert "the record of 240 of 240 rows was told by --truth" in text
+    assert "the record of 240 of 240 rows was given by --truth" in text
     assert "--control others.csv --truth truth.csv --seed 1" in text
     few_attacks(monkeypatch)
     done = report("--control", "others.csv", "--force")
@@ -344,9 +344,11 @@ def test_linkage_by_a_truth_file_that_is_false_in_part_is_not_measured(folder):
     truth.loc[:119, "record"] = truth.loc[:119, "record"].to_numpy()[::-1]
     truth.to_csv("half.csv", index=False)
     done = report("--truth", "half.csv", "--targets", "60", "--threshold", "0.9")
-    doubted = re.search(r"warning: half\.csv: about (\d+)% of the told records fit their rows no better", done.output)
-    assert 25 <= int(doubted[1]) <= 75
-    assert "linkage of rows (many told records fit no better than random ones)" in done.output
+    unreliable = re.search(
+        r"warning: half\.csv: about (\d+)% of the given records fit their rows no better", done.output
+    )
+    assert 25 <= int(unreliable[1]) <= 75
+    assert "linkage of rows (many given records fit no better than random ones)" in done.output
     assert "Either the file is wrong, or the release keeps little of these rows" in page(folder)
 
 

@@ -95,11 +95,11 @@ def test_no_command_prints_a_value_that_it_refuses(folder, wrong):
     refused = 0
     for command, arguments in COMMANDS.items():
         result = invoke(*(one.format(bad="bad.csv") for one in arguments), "--roles", "roles.toml")
-        told = result.stderr if result.exit_code == 0 else result.output
-        assert not re.search(rf"{SECRET}|{NUMBER}|{re.escape(value)}", told), (command, told)
-        if result.exit_code == 2 and "bad.csv" in told:
-            assert name in told, (command, told)
-            assert "row 42" in told, (command, told)
+        printed = result.stderr if result.exit_code == 0 else result.output
+        assert not re.search(rf"{SECRET}|{NUMBER}|{re.escape(value)}", printed), (command, printed)
+        if result.exit_code == 2 and "bad.csv" in printed:
+            assert name in printed, (command, printed)
+            assert "row 42" in printed, (command, printed)
             refused += 1
     # A release may hold what its roles do not say, and an inferred roles file is only drafted.
     assert refused >= 6

@@ -428,6 +428,35 @@ def test_dates_without_marks_are_dates(folder):
     assert all(pd.notna(pd.to_datetime(day, format="%Y%m%d", errors="coerce")) for day in days)
 
 
+@pytest.mark.parametrize(
+    ("days", "form", "noted"),
+    [
+        ([f"{day}.0" for day in COMPACT], "%Y%m%d", "dates of the format %Y%m%d,"),
+        ([f"{day}0930" for day in COMPACT], "%Y%m%d%H%M", "dates of the format %Y%m%d%H%M,"),
+        ([f"{day}093015" for day in COMPACT], "%Y%m%d%H%M%S", "dates of the format %Y%m%d%H%M%S,"),
+        ([f"{day}9930" for day in COMPACT], None, None),
+        ([*COMPACT, "99999999"], None, "1 of 19 distinct texts are no date of the format %Y%m%d"),
+        ([f"2019{month:02}" for month in range(1, 13)], None, "every number is a year and month"),
+        ([f"2019{month:02}" for month in range(1, 14)], None, None),
+        ([str(year) for year in range(1950, 1970)], None, None),
+    ],
+)
+def test_numbers_that_look_like_dates_are_dates_or_noted(folder, days, form, noted):
+    dataset = loaded(folder, [*days, None])
+    dates = dataset.written.dates("day")
+    assert (None if dates is None else dates.format.pattern) == form
+    said = [note for note in map(str, dataset.notes) if "format %Y" in note or "year and month" in note]
+    assert [note[: len(f"day: {noted}")] for note in said] == ([] if noted is None else [f"day: {noted}"])
+
+
+@pytest.mark.parametrize("kind", ["int64", "float64"])
+def test_dates_without_marks_are_dates_in_parquet(folder, kind):
+    days = pd.Series(list(map(int, COMPACT))).astype(kind)
+    frame = pd.DataFrame({"day": [*days[1:], None] if kind == "float64" else days})
+    frame.to_parquet("n.parquet")
+    assert load_table("n.parquet").written.dates("day").format.pattern == "%Y%m%d"
+
+
 def header_position(text):
     return text.splitlines()[0].split(",").index("day")
 

@@ -60,20 +60,20 @@ def test_describe_proposes_a_weight_which_defenses_leave_as_it_is(folder):
 
 @pytest.mark.thorough
 def test_risk_prints_individual_risks_and_population_uniques_in_memory_and_in_parts(folder):
-    told = invoke("risk", "eight.csv", "--roles", "roles.toml").stdout
-    numbers = {line.split("  ")[0]: line.split("  ", 1)[1].split()[0] for line in told.splitlines() if "  " in line}
+    printed = invoke("risk", "eight.csv", "--roles", "roles.toml").stdout
+    numbers = {line.split("  ")[0]: line.split("  ", 1)[1].split()[0] for line in printed.splitlines() if "  " in line}
     assert numbers["individual, highest"] == ".177"
     assert numbers["individual, mean"] == ".048"
     assert numbers["weights"] == ".1"
-    assert invoke("risk", "eight.csv", "--roles", "roles.toml", "--memory", "1GB").stdout == told
+    assert invoke("risk", "eight.csv", "--roles", "roles.toml", "--memory", "1GB").stdout == printed
 
 
 @pytest.mark.thorough
 def test_relative_weights_need_the_size_of_the_population(folder):
     pd.DataFrame({**EIGHT, "weight": np.array(WEIGHTS) / np.mean(WEIGHTS)}).to_csv("relative.csv", index=False)
-    told = invoke("risk", "relative.csv", "--roles", "roles.toml").stdout
-    assert "individual" not in told.replace("individual risks", "")
-    assert "weight: weights below 1 count no people, so they are relative; give --population-size" in told
+    printed = invoke("risk", "relative.csv", "--roles", "roles.toml").stdout
+    assert "individual" not in printed.replace("individual risks", "")
+    assert "weight: weights below 1 count no people, so they are relative; give --population-size" in printed
     scaled = invoke("risk", "relative.csv", "--roles", "roles.toml", "--population-size", "394").stdout
     assert "individual, highest  .177" in scaled
 
@@ -81,9 +81,9 @@ def test_relative_weights_need_the_size_of_the_population(folder):
 @pytest.mark.parametrize("cell", ["", "*", "0", "-3", "[1,5]"])
 def test_a_weight_that_is_no_number_gives_no_individual_risk(folder, cell):
     pd.DataFrame({**EIGHT, "weight": [cell, *map(str, WEIGHTS[1:])]}).to_csv("gap.csv", index=False)
-    told = invoke("risk", "gap.csv", "--roles", "roles.toml").stdout
-    assert "weight: not all cells are listed numbers above 0" in told
-    assert "individual, " not in told
+    printed = invoke("risk", "gap.csv", "--roles", "roles.toml").stdout
+    assert "weight: not all cells are listed numbers above 0" in printed
+    assert "individual, " not in printed
 
 
 @pytest.mark.parametrize(

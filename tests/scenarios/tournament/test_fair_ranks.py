@@ -409,12 +409,12 @@ class TestTimesOfPublication:
         assert "updated every 12 hours, counted back" in (cup.tournament.team_folder("nara") / "RULES.md").read_text()
         cup.hand_in("kyoto", cup.frame("kyoto"), now=now - 98 * HOUR)
         advance(cup.tournament, now)
-        told = [*(public / name for name in PAGES), *folder.glob("teams/*/report.md")]
+        shown = [*(public / name for name in PAGES), *folder.glob("teams/*/report.md")]
 
         def scored():
             done = invoke("tournament", "score", folder, "-j", 1)
             assert done.exit_code == 0, done.output
-            return done.output, [one.read_bytes() for one in told if one.exists()]
+            return done.output, [one.read_bytes() for one in shown if one.exists()]
 
         first = scored()
         assert "for everybody" in first[0]

@@ -30,7 +30,7 @@ if left:
 """
 """Waits until the other end of its input is closed, which happens however a process ends.
 
-It is told of a folder when it is made, and again when it is removed. Only after a kill does it import `shutil`, which
+It reads of a folder when it is made, and again when it is removed. Only after a kill does it import `shutil`, which
 takes half of its time.
 """
 

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from defenses.base import CellList
 from metrics.columns import Booleans, in_digits, number_texts
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.parts.files.bucket_file import BucketFile
 from scenarios.tables.parts.files.output_files import OutputFiles, output_files, private_folder
-from scenarios.tables.parts.files.spool import Spool
 from scenarios.tables.parts.progress import progress
 from scenarios.tables.parts.released_blocks import LargeRelease
 from scenarios.tables.reading.arrow_tables import text_bytes
@@ -161,13 +161,13 @@ def write_release(
     written = written or WrittenCells()
     with private_folder() as folder, ExitStack() as stack:
         buckets = max(1, -(-release.records // BUCKET))
-        spool = Spool(folder / "rows", release.names, buckets, root, origins=truth is not None)
+        bucketed = BucketFile(folder / "rows", release.names, buckets, root, origins=truth is not None)
         fractions: set[str] = set()
         with progress("released", release.records) as done:
             for block in release.blocks():
                 whole = {*written.integers} - fractions - release.cells.keys()
                 fractions |= {name for name in whole & block.columns.keys() if not all_whole(block.columns[name])}
-                spool.add(block)
+                bucketed.add(block)
                 done.add(len(block))
         # All buckets of a column are written alike, as a Parquet file requires.
         written = replace(written, integers=tuple(name for name in written.integers if name not in fractions))
@@ -181,8 +181,8 @@ def write_release(
             numbers = [WrittenColumn(name, None, WrittenCells()) for name in ("released_row", ORIGIN)]
             secret = stack.enter_context(_writer(outputs.open(truth, private=True), truth, numbers, ","))
         rows = 0
-        with progress("written", spool.rows) as done:
-            for bucket in spool.permuted():
+        with progress("written", bucketed.rows) as done:
+            for bucket in bucketed.permuted():
                 size = bucket.size
                 write([np.ascontiguousarray(bucket[f"c{i}"]) for i in range(len(columns))], size)
                 if secret is not None:

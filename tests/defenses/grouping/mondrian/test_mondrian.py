@@ -13,7 +13,7 @@ from defenses import Microdata, Mondrian
 from defenses.base.columns import code_column
 from defenses.base.hierarchy import TableHierarchy
 from defenses.grouping.mondrian.columns import distinct_sequences, order_column
-from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
+from defenses.grouping.mondrian.cut_requirements import CutRules
 from defenses.grouping.mondrian.partition import partition
 from metrics import CategoricalDomain, NumericDomain, k_anonymity, normalized_certainty_penalty, read_cells
 from metrics.columns.cells import holds_generalized
@@ -92,7 +92,7 @@ def check_every_allowed_cut_is_made(table: pd.DataFrame, k: int, strict: bool) -
     domains = {name: infer_domain(table[name]) for name in ("number", "text")}
     columns = [order_column(name, domain, code_column(table[name], domain), None) for name, domain in domains.items()]
     k = min(k, len(table))
-    rules = CutRules(k, strict, CutRequirements((), ()))
+    rules = CutRules(k, strict)
     classes, count = partition(columns, np.random.default_rng(2).permutation(len(table)), rules)
     assert sorted(set(classes)) == list(range(count))
     for index in range(count):

@@ -11,7 +11,7 @@ from defenses.base.columns import code_column
 from defenses.grouping.constraints import EntropyDiversity, sensitive_columns
 from defenses.grouping.mondrian import partition as module
 from defenses.grouping.mondrian.columns import order_column
-from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules
+from defenses.grouping.mondrian.cut_requirements import CutRules
 from defenses.grouping.mondrian.partition import partition
 from metrics.columns.domains import infer_domain
 
@@ -35,7 +35,7 @@ def classes_of(table, k, strict, constraints):
         columns.append(order_column(name, domain, code_column(table[name], domain), None))
     ill = np.random.default_rng(1).choice(list("xyz"), N)
     sensitive = sensitive_columns(Microdata(table.assign(ill=ill), sensitive=("ill",)), constraints)
-    rules = CutRules(k, strict, CutRequirements(constraints, sensitive))
+    rules = CutRules(k, strict, constraints, sensitive)
     classes, count = partition(columns, np.random.default_rng(2).permutation(N), rules)
     assert sorted(set(classes.tolist())) == list(range(count))
     assert np.bincount(classes).min() >= k

@@ -5,7 +5,7 @@ import pytest
 
 from defenses.grouping.mondrian import partition as record_cuts
 from defenses.grouping.mondrian.columns import OrderedNumbers
-from defenses.grouping.mondrian.cut_requirements import CutRequirements, CutRules, OpenClasses
+from defenses.grouping.mondrian.cut_requirements import CutRules, OpenClasses
 from defenses.grouping.mondrian.partition import PlaceRuns, cuts_between_records
 from metrics.columns.domains import NumericDomain
 
@@ -43,7 +43,7 @@ def test_cuts_are_those_of_the_formula(law, k, width):
         "x", NumericDomain(0.0, width), position + 1, distinct.size + 1, np.concatenate([[0.0], distinct])
     )
     classes = OpenClasses.of(np.arange(numbers.size), lengths)
-    rules = CutRules(k, True, CutRequirements((), ()))
+    rules = CutRules(k, True)
     cuts = cuts_between_records(column, classes, PlaceRuns.between(classes, k), rules)
     ends = np.cumsum(lengths)
     for one, (start, end) in enumerate(zip(ends - lengths, ends, strict=True)):
@@ -64,5 +64,5 @@ def test_most_runs_of_a_large_class_are_skipped(monkeypatch):
     taken = PlaceRuns.taken
     monkeypatch.setattr(record_cuts.PlaceRuns, "taken", lambda self, runs: kept.append(runs.size) or taken(self, runs))
     runs = PlaceRuns.between(classes, 5)
-    cuts_between_records(column, classes, runs, CutRules(5, True, CutRequirements((), ())))
+    cuts_between_records(column, classes, runs, CutRules(5, True))
     assert kept[0] < runs.group.size / 10

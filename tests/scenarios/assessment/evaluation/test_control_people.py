@@ -1,4 +1,4 @@
-"""Control people who are in the original table are refused, or doubted where nothing names them."""
+"""Control people who are in the original table are refused, or called unreliable where nothing names them."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def test_people_of_the_table_are_refused_by_their_identifiers(tmp_path):
     assert len(setting_of(tmp_path).control) == 120
 
 
-def test_people_without_names_are_doubted_if_many_equal_a_record(tmp_path):
+def test_people_without_names_are_called_unreliable_if_many_equal_a_record(tmp_path):
     frame = write_people(tmp_path)
     columns = [name for name in frame.columns if name != "name"]
     with_first_rows(tmp_path, frame, 60, columns)

@@ -13,7 +13,7 @@ from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios.assessment.evaluation.control_people import read_control
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.posed_questions import QUASI, GivenSinglingOut, evaluate
-from scenarios.assessment.evaluation.row_origin import fitting_records, people_of_rows, recognized_origin, told_origin
+from scenarios.assessment.evaluation.row_origin import fitting_records, given_origin, people_of_rows, recognized_origin
 from scenarios.games.people import by_person
 from scenarios.games.questions.person_questions import person_score
 from scenarios.games.table_game import GivenPeople
@@ -109,7 +109,7 @@ def test_people_are_asked_about_with_all_their_rows(setting):
 @pytest.mark.thorough
 def test_trials_are_people(setting, released):
     table = setting.read("r.csv", as_csv(released.frame).encode())
-    outcomes = evaluate(setting, table, told_origin(released.origin)).outcomes
+    outcomes = evaluate(setting, table, given_origin(released.origin)).outcomes
     trials = {(one.goal, one.score.trials) for one in outcomes if one.score is not None and one.goal != "singling_out"}
     # At least 100 people are asked about rows, and the table has 90.
     assert trials - {("reidentification", 90)} == {("membership", 40), ("attribute", 40), ("linkability", 40)}

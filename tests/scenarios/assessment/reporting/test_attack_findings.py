@@ -196,9 +196,9 @@ def test_an_end_beyond_the_threshold_is_shown_beyond_it():
 
 
 @pytest.mark.parametrize(("rate", "status"), [(0.02, LITTLE), (0.21, LITTLE), (0.9, ABOVE)])
-def test_doubted_records_show_that_rows_can_be_linked_and_never_that_they_cannot(rate, status):
-    measured = evaluation([attack(rate, goal="reidentification", chance=0.001)], origin="doubted")
+def test_unreliable_records_show_that_rows_can_be_linked_and_never_that_they_cannot(rate, status):
+    measured = evaluation([attack(rate, goal="reidentification", chance=0.001)], origin="unreliable")
     [found] = attack_findings(measured, THRESHOLD)
     assert found.status == status
     says = unmeasured_goals(SimpleNamespace(evaluation=measured, findings=[found]))
-    assert ("linkage of rows (many told records fit no better than random ones)" in says) == (status == LITTLE)
+    assert ("linkage of rows (many given records fit no better than random ones)" in says) == (status == LITTLE)

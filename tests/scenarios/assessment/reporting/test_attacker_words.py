@@ -9,7 +9,7 @@ from run_tools import invoke
 from defenses import Constant, Mondrian
 from metrics import Scores
 from scenarios.assessment.evaluation.posed_questions import EVERYTHING, QUASI, attempted, evaluate
-from scenarios.assessment.evaluation.row_origin import told_origin
+from scenarios.assessment.evaluation.row_origin import given_origin
 from scenarios.assessment.reporting.findings import FEW, WITHIN, attack_findings, passes
 
 
@@ -30,16 +30,17 @@ def equal_rows(setting, **cells):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", ["suppressed", "constant", "some"])
+@pytest.mark.parametrize("kind", ["suppressed", "constant", "some", "spelled"])
 def test_equal_rows_tell_nobody_apart(setting, kind):
     """Whatever attackers hit by luck: advantages of exactly 0, for each goal and each attacker."""
     frames = {
         "suppressed": equal_rows(setting),
         "constant": released_by(setting, Constant()),
         "some": equal_rows(setting, age="[0,99]"),
+        "spelled": equal_rows(setting, age=np.resize(["[0,99]", "[0, 99]", "[0,99.0]"], len(setting.records))),
     }
     table = finished(setting, frames[kind])
-    origin = told_origin(np.random.default_rng(0).permutation(len(table.frame)))
+    origin = given_origin(np.random.default_rng(0).permutation(len(table.frame)))
     result = evaluate(setting, table, origin)
     found = list(attack_findings(result, 0.09))
     if kind == "constant":

@@ -42,9 +42,9 @@ def test_a_set_counts_evenly_for_its_members():
 
 def test_suppressed_cells_tell_nothing():
     assert shown([0, 0, 1], ["*", "*", "*"]) == ClassValues(0.0, 0, 3)
-    # The class of suppressed cells is no surer than the table, whose told cells hold u and v in equal numbers.
+    # The class of suppressed cells is no surer than the table, whose shown cells hold u and v in equal numbers.
     assert shown([0, 0, 1, 1], ["u", "v", "*", "*"]) == ClassValues(0.0, 0, 2)
-    # Nine told cells and one hidden one do not make the value known, but much surer.
+    # Nine shown cells and one hidden one do not make the value known, but much surer.
     values = shown([0] * 10 + [1] * 9, ["u"] * 9 + ["*"] + ["v"] * 9)
     assert values == ClassValues(pytest.approx(1.0), 9, 1)
     values = shown([0] * 10 + [1] * 18, ["u"] * 9 + ["*"] + ["u", "v"] * 9)

@@ -33,15 +33,15 @@ from scenarios.tables.parts.records import LargeRecords, large_records
 
 SLOW = """
 import sys, time
-from scenarios.tables.parts.files import spool
-bucket = spool.Spool.permuted
+from scenarios.tables.parts.files import bucket_file
+bucket = bucket_file.BucketFile.permuted
 def permuted(self):
     for number, rows in enumerate(bucket(self)):
         yield rows
         if number == 1:
             print("writing", flush=True)
             time.sleep(600)
-spool.Spool.permuted = permuted
+bucket_file.BucketFile.permuted = permuted
 from scenarios.tables.parts.files import shuffled_output
 shuffled_output.BUCKET = 1000
 from scenarios.commands.cli import cli
@@ -178,16 +178,16 @@ def test_bad_input_is_one_line(folder, arguments, words):
 
 @pytest.mark.thorough
 def test_a_file_that_changes_while_it_is_read_is_refused(folder, monkeypatch):
-    from scenarios.tables.parts.files.spool import Spool
+    from scenarios.tables.parts.files.bucket_file import BucketFile
 
-    add = Spool.add
+    add = BucketFile.add
 
     def changing(self, block):
         if block.number == 2:
             (folder / "people.csv").touch()
         add(self, block)
 
-    monkeypatch.setattr(Spool, "add", changing)
+    monkeypatch.setattr(BucketFile, "add", changing)
     result = call("Identity", "people.csv", "--memory", "1GB", "-o", "out.csv", "--truth", "who.csv", code=2)
     assert "was changed while it was read" in result.stderr
     assert nothing_is_left(folder)
@@ -196,7 +196,10 @@ def test_a_file_that_changes_while_it_is_read_is_refused(folder, monkeypatch):
 @pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize(
     "full",
-    ["scenarios.tables.parts.files.spool.Spool.add", "scenarios.tables.parts.files.shuffled_output.text_bytes"],
+    [
+        "scenarios.tables.parts.files.bucket_file.BucketFile.add",
+        "scenarios.tables.parts.files.shuffled_output.text_bytes",
+    ],
 )
 def test_a_full_disk_leaves_nothing(folder, monkeypatch, full):
     calls = []

@@ -56,6 +56,17 @@ def test_a_heap_of_one_date_is_seen():
     assert dates(born=np.repeat(usual, 60)) == []
 
 
+def test_a_date_far_from_all_others_is_seen_in_several_rows():
+    usual = np.arange(100.0, 400.0, 3)
+    for far, end in ((17_000.0, "first"), (44_000.0, "first"), (-50_000.0, "last")):
+        assert [note for note in dates(left=[*usual, *[far] * 8]) if "far from all others" in note] == [
+            f"left: the {end} date stands in 8 rows, far from all others; if it means a missing value, empty these "
+            "fields"
+        ]
+    assert dates(left=[*usual, 900.0, 900.0]) == []
+    assert not any("far" in note for note in dates(left=[*usual, 16_000.0]))
+
+
 def test_an_end_before_its_beginning_is_counted():
     start = np.arange(500.0)
     end = start - 3

@@ -69,6 +69,20 @@ def test_risk_of_a_release_with_its_households_is_that_of_the_households(folder)
         assert shown == {f"group, highest      {highest}"[:20].strip(): highest, "group, mean": mean}, done.output
 
 
+def test_risk_of_a_release_without_its_households_says_that_theirs_is_not_measured(folder):
+    pd.read_csv(folder / "people.csv").drop(columns="HouseholdID").to_csv(folder / "coarse.csv", index=False)
+    roles = (folder / "roles.toml").read_text() + 'identifiers = ["HouseholdID"]\n'
+    (folder / "named.toml").write_text(roles)
+    for given in ([], ["--memory", "600MB"]):
+        done = invoke("risk", folder / "coarse.csv", "--roles", folder / "named.toml", *given)
+        assert "risks are those of single members: the release does not name its groups (HouseholdID)" in done.stderr
+        # The column is no person, of whom rows would have to be counted.
+        assert "if people have several" not in done.output
+    (folder / "ungrouped.toml").write_text(roles.replace('group = "HouseholdID"\n', ""))
+    done = invoke("risk", folder / "coarse.csv", "--roles", folder / "ungrouped.toml")
+    assert "'HouseholdID' repeats in the original table" in done.stderr
+
+
 def test_a_split_keeps_households_together(folder):
     files = ["-o", folder / "a.csv", "--control", folder / "b.csv", "--roles", folder / "roles.toml", "--seed", "1"]
     assert invoke("split", folder / "people.csv", *files).exit_code == 0

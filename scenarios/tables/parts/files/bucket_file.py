@@ -17,7 +17,7 @@ from metrics.columns import Integers
 
 
 @dataclass
-class Spool:
+class BucketFile:
     """Rows in a temporary file, each in a bucket that it draws.
 
     Parameters

@@ -1,4 +1,4 @@
-"""A truth file that does not belong to the released rows is refused or doubted; a noisy release with its own is not."""
+"""A truth file of other rows is refused or called unreliable; that of a noisy release is not."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from defenses import (
     RetentionReplacement,
     Shuffle,
 )
-from scenarios.assessment.evaluation.row_origin import MOST_RANDOM, random_share, refuse_misfit, told_origin
+from scenarios.assessment.evaluation.row_origin import MOST_RANDOM, given_origin, random_share, refuse_misfit
 
 TRUTH = Path("who.csv")
 
@@ -74,22 +74,22 @@ def test_independent_columns_are_refused_as_rarely_as_stated(tmp_path):
         shuffled = frame.apply(lambda column, rng=rng: column.iloc[rng.permutation(len(column))].to_numpy())
         table = finished(setting, shuffled)
         try:
-            told = rng.permutation(len(frame))
-            refuse_misfit(TRUTH, table.frame, setting.records.frame, table.domains, told)
+            given = rng.permutation(len(frame))
+            refuse_misfit(TRUTH, table.frame, setting.records.frame, table.domains, given)
         except ValueError:
             refused += 1
     assert refused < 2
 
 
-def told_in_part(setting, defense, false, seed=0):
-    """Share that is said to be random if a share of the told records is exchanged."""
+def random_in_part(setting, defense, false, seed=0):
+    """Share that is said to be random if a share of the given records is exchanged."""
     rng = np.random.default_rng(seed)
     release = defense.apply(setting.records, rng)
-    told = np.array(release.origin)
-    rows = rng.permutation(told.size)[: round(false * told.size)]
-    told[rows] = np.roll(told[rows], 1)
+    given = np.array(release.origin)
+    rows = rng.permutation(given.size)[: round(false * given.size)]
+    given[rows] = np.roll(given[rows], 1)
     table = finished(setting, release.frame)
-    return random_share(table.frame, setting.records.frame, table.domains, told)
+    return random_share(table.frame, setting.records.frame, table.domains, given)
 
 
 KEPT = (
@@ -103,40 +103,40 @@ KEPT = (
 
 @pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("defense", KEPT, ids=str)
-def test_the_right_file_of_a_noisy_release_is_not_doubted(setting, defense):
-    assert told_in_part(setting, defense, 0.0) is None
+def test_the_right_file_of_a_noisy_release_is_not_called_unreliable(setting, defense):
+    assert random_in_part(setting, defense, 0.0) is None
 
 
 @pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize("false", [0.25, 0.5, 0.9])
-def test_a_file_that_is_false_in_part_is_doubted(setting, false):
-    assert told_in_part(setting, Mondrian(k=5), false) == pytest.approx(false, abs=0.15)
+def test_a_file_that_is_false_in_part_is_called_unreliable(setting, false):
+    assert random_in_part(setting, Mondrian(k=5), false) == pytest.approx(false, abs=0.15)
 
 
 def test_a_release_that_keeps_nothing_looks_the_same(setting):
-    assert told_in_part(setting, Constant(), 0.0) > 0.8
+    assert random_in_part(setting, Constant(), 0.0) > 0.8
 
 
 @pytest.mark.thorough
-def test_files_with_few_false_records_are_doubted_as_rarely_as_stated(setting):
-    """At a level of .001 two of 10 are doubted with a probability of .00005."""
-    doubted = [told_in_part(setting, Identity(), MOST_RANDOM, seed) is not None for seed in range(10)]
-    assert sum(doubted) < 2
+def test_files_with_few_false_records_are_called_unreliable_as_rarely_as_stated(setting):
+    """At a level of .001 two of 10 are called unreliable with a probability of .00005."""
+    unreliable = [random_in_part(setting, Identity(), MOST_RANDOM, seed) is not None for seed in range(10)]
+    assert sum(unreliable) < 2
 
 
 @pytest.mark.parametrize("every", [1, 3])
-def test_a_record_that_is_told_for_too_many_rows_is_refused(setting, every):
+def test_a_record_that_is_given_for_too_many_rows_is_refused(setting, every):
     table = finished(setting, released_by(setting, Mondrian(k=5)))
-    told = np.arange(len(table.frame))
-    told[::every] = 5
-    words = rf"who\.csv: record 5 is told for {600 // every + (every > 1)} of 600 released rows"
+    given = np.arange(len(table.frame))
+    given[::every] = 5
+    words = rf"who\.csv: record 5 is given for {600 // every + (every > 1)} of 600 released rows"
     with pytest.raises(ValueError, match=words):
-        refuse_misfit(TRUTH, table.frame, setting.records.frame, table.domains, told)
+        refuse_misfit(TRUTH, table.frame, setting.records.frame, table.domains, given)
 
 
-def test_rows_that_are_drawn_with_replacement_are_told_with_their_repeats(setting):
+def test_rows_that_are_drawn_with_replacement_are_given_with_their_repeats(setting):
     judge(setting, RecordReplacement(share=1.0))
-    assert told_origin(np.array([0, 2, 2, -1])).note == (
-        "the record of 3 of 4 rows was told by --truth; 1 of them repeat a record, as where rows are drawn with "
+    assert given_origin(np.array([0, 2, 2, -1])).note == (
+        "the record of 3 of 4 rows was given by --truth; 1 of them repeat a record, as where rows are drawn with "
         "replacement"
     )
