@@ -26,8 +26,14 @@ Place = tuple[str, str]
 class BoundedAttack:
     """An attack on a setting in one goal, with an upper bound of its advantage.
 
-    - goal, attack: Goal of the attack, and its class name.
-    - advantage, upper: Its advantage, and the upper bound of it.
+    Parameters
+    ----------
+    goal, attack : str
+        Goal of the attack, and its class name.
+    attack_parameters : dict
+        Its parameters.
+    advantage, upper : float
+        Its advantage, and the upper bound of it.
     """
 
     goal: str
