@@ -23,7 +23,6 @@ from metrics.references import (
     association_noise,
     constant_table,
     information_free_fidelity,
-    repeated_row,
     suppressed_table,
 )
 
@@ -271,42 +270,24 @@ def anchored(value: float, floor: float, full: float = 1.0, *, signed: bool = Fa
     return float(np.clip((value - floor) / (full - floor), 0, 1)) if floor < full else float(value >= 1)
 
 
-def weighted_marginals(
-    original: pd.DataFrame, released: pd.DataFrame, domains: Mapping[str, Domain], weight: str, rng: Generator
-) -> float | None:
+def weighted_marginals(original: Profile, released: Profile, domains: Mapping[str, Domain], rng: Generator) -> float:
     """Utility of marginals that are estimated for the population, where each row counts by its survey weight.
 
-    The share of a bin is the sum of w_i m_i over all rows / the sum of w_i, with the weight w_i of row i and its mass
-    m_i in the bin. The result is 1 - the mean total variation distance between the shares of both tables, anchored as
-    in `TableUtility`.
+    The result is 1 - the mean total variation distance between the shares of both tables, anchored as in
+    `TableUtility`.
 
-    - original, released: Original values and released cells, each with its own weights. Columns that the release lacks
-      are left out.
-    - domains: The columns to compare; the weight itself is not compared.
+    - original, released: Tables whose rows all have the weighted share of each bin as mass: the sum of w_i m_i over all
+      rows / the sum of w_i, with the weight w_i of row i and its mass m_i in the bin.
+    - domains: The columns, without the weight itself.
     - rng: Draws the tables without information.
-    - returns: In [0, 1]; None if a table has no weights, or a weight is no finite number above 0.
 
     References
     ----------
     Särndal, Swensson and Wretman (1992), Model Assisted Survey Sampling, section 5.7: the weighted sample mean.
     """
-    shared = {name: domain for name, domain in domains.items() if name in released and name != weight}
-    if not shared or weight not in original or weight not in released:
-        return None
-    profiles = original_profile(original, shared), profile(released, shared)
-    tables = []
-    for frame, table in zip((original, released), profiles, strict=True):
-        weights = pd.to_numeric(frame[weight], errors="coerce").to_numpy(dtype=float)
-        if not weights.size or not (np.isfinite(weights) & (weights > 0)).all():
-            return None
-        shares = [
-            np.bincount(codes, weights, minlength=len(cells)) @ cells / weights.sum()
-            for codes, cells in zip(table.codes, table.cells, strict=True)
-        ]
-        tables.append(repeated_row(np.concatenate(shares), table))
-    measure = partial(marginal_fidelity, tables[0])
-    floor = information_free_fidelity(tables[0], suppressed_table(tables[0], shared), {"marginals": measure}, rng)
-    return anchored(measure(tables[1]), floor["marginals"])
+    measure = partial(marginal_fidelity, original)
+    floor = information_free_fidelity(original, suppressed_table(original, domains), {"marginals": measure}, rng)
+    return anchored(measure(released), floor["marginals"])
 
 
 def prediction_target(sensitive: tuple[str, ...], domains: Mapping[str, Domain]) -> str | None:

@@ -58,10 +58,9 @@ def utility(
 ) -> None:
     """Measure the utility of RELEASED compared with ORIGINAL: 1 for an identical table, 0 for a table of constants.
 
-    Of large tables, classifiers and the noise of associations are measured on drawn rows, and a note says so. Tables in
-    memory also have rank correlations and, if the roles declare a weight, weighted marginals. A column that RELEASED
-    lacks counts as suppressed there, and a second figure leaves it out; a table that is read in parts needs all
-    columns.
+    Of large tables, classifiers and the noise of associations are measured on drawn rows, and a note says so. A column
+    that RELEASED lacks counts as suppressed, and a second figure leaves it out. If the roles declare a weight, rows are
+    also counted by it. Tables in memory also have rank correlations.
     """
     import json
 
@@ -99,7 +98,7 @@ def utility(
             loss, cells = both.penalty(records.quasi_identifiers), both.cells
             numbers = {name: domain for name, domain in domains.items() if dates(name) is None}
             doubts = release_notes(reviewed.cells(list(cells)), cells, numbers)
-        further = _further_figures(both, reviewed.dataset, tested, seed)
+            further = _further_figures(both, reviewed.dataset, tested, seed)
         pairs = None if both.frame is None else rank_correlations(records.frame, both.frame, domains)
         unmeasured = [Note("no rank correlations")] if pairs is None else []
         said = table_notes(reviewed.dataset, table=reviewed)
@@ -128,8 +127,7 @@ def _further_figures(both: Comparison, dataset: Dataset, tested: pd.DataFrame, s
     """Utility without the columns that the release lacks, and weighted marginals if the roles declare a weight."""
     from numpy.random import default_rng
 
-    from metrics.columns import SUPPRESSED
-    from metrics.table_utility import headline_utility, prediction_target, weighted_marginals
+    from metrics.table_utility import headline_utility, prediction_target
     from scenarios.tables import utility_scores
 
     figures: dict[str, float | None] = {}
@@ -137,13 +135,8 @@ def _further_figures(both: Comparison, dataset: Dataset, tested: pd.DataFrame, s
     if only is not None:
         target = prediction_target(dataset.records.sensitive, only.domains)
         figures["utility_of_released_columns"], _ = headline_utility(utility_scores(only, tested, target, seed)[0])
-    weight = dataset.weight
-    if weight is not None:
-        figures["weighted_marginals"] = None
-        if both.frame is not None:
-            lacking = [name for name in both.domains if name not in both.frame]
-            frames = dataset.records.frame, both.frame.assign(**dict.fromkeys(lacking, SUPPRESSED))
-            figures["weighted_marginals"] = weighted_marginals(*frames, both.domains, weight, default_rng(seed))
+    if dataset.weight is not None:
+        figures["weighted_marginals"] = both.weighted_marginals(dataset.weight, default_rng(seed))
     return figures
 
 

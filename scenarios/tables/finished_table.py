@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from leaderboard.pages.number_text import counted
 from metrics.columns import (
     SUPPRESSED,
+    CategoricalCells,
     CategoricalDomain,
     Domain,
+    NumericCells,
     named_categories,
     read_cells,
     refuse,
@@ -91,11 +93,7 @@ def read_finished(
     """
     records = with_all_columns(dataset)
     columns, notes = released_columns(Path(name), data, declared, domains)
-    shared = [column for column in domains if column in columns]
-    require(
-        shared,
-        f"{name}: has no column of the original table, which has {', '.join(domains)}; it has {', '.join(columns)}",
-    )
+    shared = shared_columns(name, columns, domains)
     lacking = tuple(column for column in dataset.records.released_columns if column not in columns)
     extra = tuple(column for column in columns if column not in domains and column not in records.identifiers)
     fitted = dict(domains)
@@ -113,17 +111,8 @@ def read_finished(
         _check_size(name, column, frame[column], fitted[column])
     with rows_from_one(f"{name}: ", "" if declared.columns else f"; {HINT}"):
         read = {column: read_cells(frame[column], fitted[column]) for column in shared}
-    said = {
-        "lacking in a release": lacking,
-        "only in a release": extra,
-        "released without a role": tuple(column for column in dataset.left_out if column in columns),
-        "intervals or sets": tuple(name for name in shared if (~read[name].plain & ~read[name].suppressed).any()),
-        "suppressed cells": tuple(column for column in shared if read[column].suppressed.any()),
-    }
-    notes += [*suppressed, *(Note(kind, names) for kind, names in said.items() if names)]
-    if len(frame) != len(records):
-        rows = {"rows": counted(len(frame), "row"), "records": len(records)}
-        notes.append(Note("other number of rows", numbers=rows))
+    kinds = {column: CellKinds.of(cells) for column, cells in read.items()}
+    notes += [*suppressed, *beside_notes(dataset, columns, kinds, len(frame), len(records))]
     person = columns.get(records.person or "")
     return FinishedTable(
         name,
@@ -135,6 +124,48 @@ def read_finished(
         tuple(notes),
         None if person is None else pd.Series(person.text_values(), dtype=object),
     )
+
+
+class CellKinds(NamedTuple):
+    """Which kinds of generalized cells a released column has: intervals or sets, and ``*``."""
+
+    general: bool
+    suppressed: bool
+
+    @classmethod
+    def of(cls, cells: NumericCells | CategoricalCells) -> CellKinds:
+        """Kinds of distinct cells that were read."""
+        return cls(bool((~cells.plain & ~cells.suppressed).any()), bool(cells.suppressed.any()))
+
+
+def shared_columns(name: str, columns: Collection[str], domains: Collection[str]) -> list[str]:
+    """Columns of the original table that a release has; ValueError if it has none."""
+    shared = [column for column in domains if column in columns]
+    require(
+        shared,
+        f"{name}: has no column of the original table, which has {', '.join(domains)}; it has {', '.join(columns)}",
+    )
+    return shared
+
+
+def beside_notes(
+    dataset: Dataset, columns: Collection[str], kinds: Mapping[str, CellKinds], rows: int, records: int
+) -> list[Note]:
+    """What is said of a release with some columns and rows beside its original table, by the kinds of shared cells."""
+    roles = dataset.records
+    own = (*kinds, *(name for name in roles.identifiers if name not in dataset.left_out))
+    said = {
+        "lacking in a release": (name for name in roles.released_columns if name not in columns),
+        "only in a release": (name for name in columns if name not in own),
+        "released without a role": (name for name in dataset.left_out if name in columns),
+        "intervals or sets": (name for name, kind in kinds.items() if kind.general),
+        "suppressed cells": (name for name, kind in kinds.items() if kind.suppressed),
+    }
+    named = ((kind, tuple(names)) for kind, names in said.items())
+    notes = [Note(kind, names) for kind, names in named if names]
+    if rows != records:
+        notes.append(Note("other number of rows", numbers={"rows": counted(rows, "row"), "records": records}))
+    return notes
 
 
 def _among(columns: Mapping[str, TextColumn], names: Iterable[str]) -> dict[str, TextColumn]:

@@ -6,6 +6,8 @@ import pytest
 
 from defenses import Constant, Identity, Microdata, Mondrian, RetentionReplacement, Shuffle
 from metrics import CategoricalDomain, NumericDomain
+from metrics.profile import original_profile, profile
+from metrics.references import repeated_row
 from metrics.table_utility import MEASURES, TableUtility, anchored, prediction_target, weighted_marginals
 from scenarios import load
 
@@ -96,23 +98,27 @@ def test_missing_values_are_a_value_of_their_own():
     assert utility.score(frame.fillna({"color": "red", "size": 1}))["marginals"] < 1.0
 
 
+def weighted(original, release, domains, rng):
+    """Weighted marginals of two tables that both have a column of weights."""
+    others = {name: domain for name, domain in domains.items() if name != "weight"}
+    tables = []
+    for frame, table in ((original, original_profile(original, others)), (release, profile(release, others))):
+        weights = frame["weight"].astype(float).to_numpy()
+        tables.append(repeated_row(weights @ table.mass / weights.sum(), table))
+    return weighted_marginals(*tables, others, rng)
+
+
 def test_weighted_marginals_count_each_row_by_its_weight(monkeypatch):
     monkeypatch.setattr("metrics.table_utility.information_free_fidelity", lambda *_: {"marginals": 0.5})
     domains = {"color": COLOR, "size": SIZE, "weight": NumericDomain(1, 9)}
     original = pd.DataFrame({"color": ["red", "blue", "blue"], "size": [1, 1, 7], "weight": [6.0, 1.0, 3.0]})
     released = pd.DataFrame({"color": ["red", "blue", "*"], "size": ["1", "7", "7"], "weight": ["1", "1", "2"]})
-
-    def weighted(release):
-        return weighted_marginals(original, release, domains, "weight", np.random.default_rng(1))
-
     # Red is .6 of the population, and 1/4 + half of 2/4 of the release; sizes below 5 are .7, and 1/4 of the release.
-    assert weighted(released) == pytest.approx((1 - (0.1 + 0.45) / 2 - 0.5) / 0.5)
-    assert weighted(released.drop(columns="size")) == pytest.approx((1 - 0.1 - 0.5) / 0.5)
-    assert weighted(original.astype(str)) == 1.0
-    assert weighted(released.drop(columns="weight")) is None
-    assert weighted(released.assign(weight=["1", "*", "2"])) is None
-    assert weighted(released.assign(weight=["1", "0", "2"])) is None
-    assert weighted(released.iloc[:0]) is None
+    rng = np.random.default_rng(1)
+    assert weighted(original, released, domains, rng) == pytest.approx((1 - (0.1 + 0.45) / 2 - 0.5) / 0.5)
+    del domains["size"]
+    assert weighted(original, released, domains, rng) == pytest.approx((1 - 0.1 - 0.5) / 0.5)
+    assert weighted(original, original.astype(str), domains, rng) == 1.0
 
 
 def test_a_sample_with_its_weights_is_worth_more_than_its_rows():
@@ -123,7 +129,7 @@ def test_a_sample_with_its_weights_is_worth_more_than_its_rows():
     large = (frame["size"] > 6).to_numpy()
     sample = frame.assign(weight=np.where(large, 1.25, 5.0))[rng.random(3000) < np.where(large, 0.8, 0.2)]
     figures = [
-        weighted_marginals(frame, table, domains, "weight", np.random.default_rng(3))
+        weighted(frame, table, {**domains, "weight": None}, np.random.default_rng(3))
         for table in (sample, sample.assign(weight=1.0))
     ]
     assert figures[0] > 0.8

@@ -90,8 +90,8 @@ class ReleaseCounts:
                 self._combinations.append(np.column_stack(np.unique(coded, axis=0, return_counts=True)))
             if is_matched and names:
                 keys = pd.util.hash_pandas_object(pd.DataFrame({name: block.columns[name] for name in names}), False)
-                rows = {"class": keys, "record": block.origin, "starred": self._wholly_suppressed(block, names)}
-                self._classes.append(pd.DataFrame(rows))
+                row = {"class": keys, "record": block.origin, "starred": self._wholly_suppressed(block, names)}
+                self._classes.append(pd.DataFrame(row))
             for name, stored in block.columns.items() if len(block) else ():
                 if name not in self.release.cells:
                     self._some.setdefault(name, []).append(self._telling(stored))

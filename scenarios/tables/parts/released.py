@@ -16,6 +16,7 @@ import pyarrow as pa
 from defenses.base import StoredBlock
 from metrics.classes import key_starts
 from metrics.columns import SUPPRESSED, Domain, Integers
+from scenarios.tables.finished_table import shared_columns
 from scenarios.tables.note import Note
 from scenarios.tables.parts.combinations import CombinationKey
 from scenarios.tables.parts.files.csv_files import quoted
@@ -154,8 +155,13 @@ def large_released(
     declared = read_roles(roles, reading)
     blank = "" in declared.suppressed
     with TableFiles.of(path, declared, blank_rows=blank, memory=memory, engine=engine) as files:
-        quasi_identifiers, sensitive, notes = released_roles(path, files.columns, declared)
-        require_quasi_identifiers(quasi_identifiers)
+        if domains is None:
+            quasi_identifiers, sensitive, notes = released_roles(path, files.columns, declared)
+            require_quasi_identifiers(quasi_identifiers)
+        else:
+            # A release beside its original has no classes of its own.
+            quasi_identifiers, sensitive, notes = (), (), ()
+            shared_columns(str(path), files.columns, domains)
         for batch in _distinct_texts(files, [name for name in declared.identifiers if name in files.columns]):
             refuse_identifiers(path, batch, list(batch.columns))
         names = [name for name in files.columns if name in (*quasi_identifiers, *sensitive, *others)]
@@ -166,10 +172,10 @@ def large_released(
         listed = {name: domain for name, domain in (domains or {}).items() if name in raw and not raw[name].sampled}
         cells, unknown = readable_columns(cells, listed, never_missing)
         # Measures of a release beside its original are about the cells as they are written.
-        spelled = sensitive if domains else (*quasi_identifiers, *sensitive)
+        spelled = (*quasi_identifiers, *sensitive) if domains is None else tuple(declared.sensitive)
         known = spelling_domains(cells, declared, spelled) | dict(spelling or {})
-        listed = {name: cells[name] for name in spelled if name in raw and not raw[name].sampled and not domains}
-        unread = unread_notes(listed, declared.columns)
+        texts = {name: cells[name] for name in spelled if name in cells and not raw[name].sampled}
+        unread = unread_notes(texts, declared.columns) if domains is None else []
         cells = with_one_spelling(cells, {name: known[name] for name in spelled if name in cells})
         quasi_identifiers = tuple(name for name in quasi_identifiers if name in cells or declared.quasi_identifiers)
         columns = {
@@ -179,6 +185,13 @@ def large_released(
         }
         counted = (path, columns, quasi_identifiers, sensitive, (*text.notes, *notes, *unread), declared, known)
         yield LargeReleased(*counted, files, written, tuple(unknown))
+
+
+def suppressed_column(name: str, rows: int) -> CellColumn:
+    """A column that a release lacks: ``*`` in every row."""
+    cells, counts, first = np.array([SUPPRESSED], dtype=object), np.array([rows]), np.array([0])
+    raw = RawColumn(name, pa.chunked_array([[SUPPRESSED]]), counts, 0, "0", 1, first)
+    return CellColumn.of_cells(cells, counts, coded=LargeColumn(raw, cells, 1, first))
 
 
 def _distinct_texts(files: TableFiles, names: Sequence[str]) -> Iterator[pd.DataFrame]:

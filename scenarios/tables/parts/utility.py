@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,19 +17,19 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, vstack
 
 from defenses.base import CountedCells, RecordsInBlocks
-from metrics.columns import Domain, Integers, read_cells
+from metrics.columns import Domain, Floats, Integers, NumericDomain, read_cells
 from metrics.generalization import certainty_penalties
-from metrics.profile import CodedProfile, CountedProfile, original_profile, profile
-from metrics.table_utility import TableUtility
-from scenarios.tables.finished_table import read_finished
+from metrics.profile import CodedProfile, CountedProfile, Profile, original_profile, profile
+from metrics.references import repeated_row
+from metrics.table_utility import TableUtility, weighted_marginals
+from scenarios.tables.finished_table import CellKinds, beside_notes, read_finished
 from scenarios.tables.note import READ, Note
 from scenarios.tables.parts.files.table_files import Engine
 from scenarios.tables.parts.progress import Progress, progress
 from scenarios.tables.parts.records import InParts, over_parts
-from scenarios.tables.parts.released import large_released
+from scenarios.tables.parts.released import large_released, suppressed_column
 from scenarios.tables.parts.validation import ReviewedInParts
 from scenarios.tables.reading.text_table import HINT, rows_from_one
-from scenarios.tables.released import refuse_lacking
 from scenarios.tables.released_classes import CodedCells, CountedRelease, ReleasedTable
 from scenarios.tables.review.reviewed_table import ReviewedTable
 from scenarios.tables.roles import read_roles
@@ -87,6 +87,28 @@ class BinnedTable:
         columns = [self._drawn(name, np.concatenate([rows[name] for rows in found])) for name in self.domains]
         return counts, CodedProfile([one.cells[0] for one in columns], [one.codes[0] for one in columns], drawn.size)
 
+    def weighted(self, weight: str) -> Profile | None:
+        """The table with the weighted share of each bin as mass of every row; see `weighted_marginals`.
+
+        Sums over blocks are added exactly. None if a weight is no finite number above 0.
+        """
+        sums, totals = [], []
+        for block in self.table.blocks([*self.domains, weight]):
+            weights = self._weights(block, weight)
+            if weights is None or not (np.isfinite(weights) & (weights > 0)).all():
+                return None
+            sums.append(self.mass(self.stored(block)).T @ weights)
+            totals.append(float(weights.sum()))
+        like = self.empty
+        like.rows = self.rows
+        return repeated_row(np.array([fsum(of_bin) for of_bin in np.transpose(sums)]) / fsum(totals), like)
+
+    def _weights(self, block: Any, weight: str) -> Floats | None:
+        """Weight of each row of a block; None where a released one is none."""
+        if not isinstance(self.table, CountedRelease):
+            return np.asarray(block.numbers(weight))
+        return None if self.table.weights is None else self.table.weights[block.codes(weight)]
+
     @property
     def empty(self) -> CountedProfile:
         """Profile of no row."""
@@ -125,11 +147,12 @@ def _sparse(distinct: CodedProfile) -> csr_array:
 
 
 class Comparison(NamedTuple):
-    """Both tables, what was recognized of the release, and its cells where it is held in memory."""
+    """Both tables, what was recognized of the release, the columns that it lacks, and its cells if held in memory."""
 
     original: BinnedTable
     released: BinnedTable
     notes: Sequence[Note]
+    lacking: tuple[str, ...] = ()
     frame: pd.DataFrame | None = None
 
     @property
@@ -158,20 +181,37 @@ class Comparison(NamedTuple):
             penalties.append(fsum(lost) / rows)
         return float(np.mean(penalties))
 
+    def kinds(self, name: str) -> CellKinds:
+        """Kinds of the cells of a released column."""
+        read = [CellKinds.of(read_cells(piece.values, self.domains[name])) for piece in self.pieces(name)]
+        return CellKinds(any(one.general for one in read), any(one.suppressed for one in read))
+
+    def only(self, names: Collection[str]) -> Comparison:
+        """The same of some columns only."""
+        domains = {name: domain for name, domain in self.domains.items() if name in names}
+        original, released = replace(self.original, domains=domains), replace(self.released, domains=domains)
+        return self._replace(original=original, released=released)
+
     @property
     def of_released_columns(self) -> Comparison | None:
         """The same without the columns that the release lacks, which count as suppressed; None if it lacks none."""
-        shared = {name: domain for name, domain in self.domains.items() if self.frame is None or name in self.frame}
-        if len(shared) == len(self.domains):
+        return self.only(self.domains.keys() - {*self.lacking}) if self.lacking else None
+
+    def weighted_marginals(self, weight: str, rng: Generator) -> float | None:
+        """Utility of marginals by survey weights; see `metrics.table_utility.weighted_marginals`."""
+        others = self.only(self.domains.keys() - {weight})
+        if not others.domains or not isinstance(self.domains.get(weight), NumericDomain):
             return None
-        original, released = replace(self.original, domains=shared), replace(self.released, domains=shared)
-        return self._replace(original=original, released=released)
+        original, released = others.original.weighted(weight), others.released.weighted(weight)
+        if original is None or released is None:
+            return None
+        return weighted_marginals(original, released, others.domains, rng)
 
     @property
     def cells(self) -> dict[str, CountedCells]:
         """Counts of the cells of the released columns that come in one piece."""
-        columns, frame = self.released.table.columns, self.frame
-        present = [name for name in self.domains if frame is None or name in frame]
+        columns = self.released.table.columns
+        present = [name for name in self.domains if name not in self.lacking]
         listed = [name for name in present if columns[name].cells is not None]
         return {name: next(self.pieces(name)) for name in listed}
 
@@ -191,8 +231,9 @@ def compared(
     domains = {name: dataset.records.domain(name) for name in dataset.records.released_columns}
     released: CountedRelease
     with ExitStack() as stack:
+        frame: pd.DataFrame | None = None
         if isinstance(reviewed, ReviewedInParts):
-            released = stack.enter_context(
+            read = stack.enter_context(
                 large_released(
                     path,
                     roles,
@@ -205,16 +246,23 @@ def compared(
                     engine=engine,
                 )
             )
-            frame, notes = None, list(released.unknown)
-            refuse_lacking(path, released.files.columns, domains)
+            lacking = tuple(name for name in domains if name not in read.columns)
+            others = {name: suppressed_column(name, read.rows) for name in lacking}
+            released, notes = replace(read, columns={**read.columns, **others}), [*read.notes, *read.unknown]
         else:
             table = read_finished(str(path), read_bytes(path), dataset, declared, domains, widen=False)
-            frame, notes = table.frame, [note for note in table.notes if note.kind not in READ]
+            frame, notes, lacking = table.frame, list(table.notes), table.lacking
             coded = {name: CodedCells.of_values(table.suppressed[name]) for name in domains}
             released = ReleasedTable(path, coded, (), (), (), declared, {})
         with rows_from_one(f"{path}: ", "" if roles is not None else f"; {HINT}"):
             binned = BinnedTable.of_release(released, domains)
-        yield Comparison(BinnedTable.of_records(reviewed.records, domains), binned, notes, frame)
+        original = BinnedTable.of_records(reviewed.records, domains)
+        both = Comparison(original, binned, [note for note in notes if note.kind not in READ], lacking, frame)
+        if isinstance(reviewed, ReviewedInParts):
+            kinds = {name: both.kinds(name) for name in domains if name not in lacking}
+            further = beside_notes(dataset, read.files.columns, kinds, released.rows, reviewed.rows)
+            both = both._replace(notes=[*both.notes, *further])
+        yield both
 
 
 # Utility from one reading of either table.

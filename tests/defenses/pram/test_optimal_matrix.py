@@ -181,6 +181,8 @@ def test_guarantee_is_that_of_the_matrices():
     # Twenty bins are too many for the program: retention-replacement, within the same epsilon.
     both = OptimalMatrix(epsilon=2.0).guarantee(records)
     assert both.epsilon == pytest.approx(2.0)
+    odds = np.prod([pk(each, 2) - 1 for each in (most_informative_matrix(np.ones(3), 1.0), replacement(20, 1.0))])
+    assert both.pk == pytest.approx(1 + (len(records) - 1) * odds)
     assert OptimalMatrix(epsilon=2.0, columns=[]).guarantee(records).epsilon is None
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from leaderboard import GateBounds, Result, exposures, gate_checks
-from leaderboard.statistics.pairs import Success, matrix, own_design_effect
-from leaderboard.statistics.play_bounds import clean_plays, sure_upper, upper_advantage
-from metrics import Score
+from leaderboard.statistics.pairs import Success, design_effect, matrix, own_design_effect
+from leaderboard.statistics.play_bounds import clean_plays, lower_advantage, sure_upper, upper_advantage
+from metrics import Score, wilson
 
 RUNS = 150
 MOST_WRONG = 16
@@ -80,6 +80,31 @@ def test_the_bound_of_one_attack_is_students():
     mean, deviation = np.mean(rates), np.std(rates, ddof=1)
     students = mean + 2.3534 * deviation / 2  # the quantile of Student's distribution with 3 degrees of freedom
     assert upper == pytest.approx(2 * students - 1, abs=0.0005)
+
+
+def test_the_bounds_near_zero_and_one_count_trials_by_the_attacks_own_effect():
+    few, many = (Success("reidentification", rates, 100, 0.0) for rates in ((0.0, 0.0, 0.1), (1.0, 1.0, 0.9)))
+    # Variance of three plays over that of 100 trials; quantiles of Student's (2 degrees of freedom) and the normal one.
+    effect = (0.01 / 3) / (1 / 30 * 29 / 30 / 100) * (2.919986 / 1.644854) ** 2
+    for success in (few, many):
+        assert own_design_effect(success, 0.95) == design_effect(success, 0.95) == pytest.approx(effect, rel=1e-5)
+    trials = round(300 / effect)
+    assert trials == 9
+    expected = wilson(trials / 30, trials, 0.9).high
+    assert upper_advantage(few, 0.95) == pytest.approx(expected)
+    assert lower_advantage(many, 0.95) == pytest.approx(1 - expected)
+    # Neither all trials nor Student's bound come near it.
+    assert max(wilson(10, 300, 0.9).high, 1 / 30 + 2.919986 / 30) < 0.5 * expected
+
+
+def test_an_effect_that_others_share_is_taken_where_it_is_larger():
+    rates = (0.4, 0.5, 0.6)
+    shared = [
+        design_effect(Success("membership", rates, 100, 0.5, shared_effect=one), 0.95) for one in (1.0, 12.0, 13.0)
+    ]
+    own = 4 * (2.919986 / 1.644854) ** 2
+    assert shared == pytest.approx([own, own, 13], rel=1e-5)
+    assert design_effect(Success("membership", (0.4,), 100, 0.5, shared_effect=3.0), 0.95) == 3
 
 
 def test_the_effect_allows_for_the_control_group():

@@ -132,10 +132,14 @@ def test_a_command_that_reads_in_parts_leaves_no_complaints_at_its_end(tables):
     assert "leaked" not in ended.stderr + ended.stdout
 
 
-def test_a_column_that_is_lacking_counts_as_suppressed_and_a_second_figure_leaves_it_out(tables):
+IN_PARTS = pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["memory", "parts"])
+
+
+@IN_PARTS
+def test_a_column_that_is_lacking_counts_as_suppressed_and_a_second_figure_leaves_it_out(tables, parts):
     people(900, 1).drop(columns=["name", "wage"]).to_csv(tables / "fewer.csv", index=False)
     people(900, 1).drop(columns="name").assign(wage="*").to_csv(tables / "stars.csv", index=False)
-    files = [tables / "people.csv", "--roles", tables / "roles.toml"]
+    files = [tables / "people.csv", "--roles", tables / "roles.toml", *parts]
     fewer, said = utility(files[0], tables / "fewer.csv", *files[1:])
     stars, _ = utility(files[0], tables / "stars.csv", *files[1:])
     assert "note: lacks wage, which counts as suppressed" in said
@@ -147,29 +151,62 @@ def test_a_column_that_is_lacking_counts_as_suppressed_and_a_second_figure_leave
     assert fewer["utility"] < 1
 
 
-def test_a_sensitive_column_that_is_lacking_is_predicted_from_nothing(tables):
+@IN_PARTS
+def test_a_sensitive_column_that_is_lacking_is_predicted_from_nothing(tables, parts):
     people(900, 1).drop(columns=["name", "illness"]).to_csv(tables / "fewer.csv", index=False)
-    files = [tables / "people.csv", tables / "fewer.csv", "--roles", tables / "roles.toml"]
+    files = [tables / "people.csv", tables / "fewer.csv", "--roles", tables / "roles.toml", *parts]
     figures, _ = utility(*files, "--held-out", tables / "others.csv")
     assert figures["utility_of_released_columns"] == 1.0
     assert figures["utility"] < 1
 
 
-def test_a_declared_weight_gives_weighted_marginals(tables):
+def test_notes_beside_the_original_are_those_of_tables_in_memory(tables):
+    frame = people(800, 1).assign(sub="x", age="[0,19]", town="*")
+    frame.loc[:9, "illness"] = "{flu|none}"
+    frame.drop(columns=["name", "wage"]).to_csv(tables / "other.csv", index=False)
+    roles = tables / "few.toml"
+    roles.write_text(ROLES.replace(', "size"]', "]"))
+    files = [tables / "people.csv", tables / "other.csv", "--roles", roles]
+    said = [utility(*files, *memory)[1].splitlines() for memory in ((), ("--memory", "1GB"))]
+    others = ("rank correlations", "inferred from the data")
+    inside, in_parts = ([line for line in lines if not any(map(line.__contains__, others))] for lines in said)
+    assert in_parts == inside
+    words = "lacks wage", "sub: not in the original", "no role declared, but", "intervals or sets in age, illness"
+    for expected in words:
+        assert any(expected in line for line in inside), expected
+    people(800, 1)[["name"]].rename(columns={"name": "sub"}).to_csv(tables / "other.csv", index=False)
+    for memory in ((), ("--memory", "1GB")):
+        refused = invoke("utility", *files, *memory)
+        assert refused.exit_code == 2
+        assert "has no column of the original table, which has age, town, illness, wage; it has sub" in refused.stderr
+
+
+@pytest.mark.thorough
+def test_a_declared_weight_gives_weighted_marginals(tables, monkeypatch):
     table = people(900, 1).drop(columns="name").assign(size=np.random.default_rng(1).choice([1.5, 4.0, 9.0], 900))
     table.to_csv(tables / "survey.csv", index=False)
     table.sample(frac=0.5, random_state=1).to_csv(tables / "half.csv", index=False)
     table.drop(columns="size").to_csv(tables / "unweighted.csv", index=False)
-    roles = ROLES.replace('identifiers = ["name"]\n', 'weight = "size"\n').replace(', "size"]', "]")
-    (tables / "weights.toml").write_text(roles)
-    files = [tables / "survey.csv", "--roles", tables / "weights.toml"]
-    own, _ = utility(files[0], files[0], *files[1:])
-    half, _ = utility(files[0], tables / "half.csv", *files[1:])
-    assert own["weighted_marginals"] == 1.0
-    assert 0 < half["weighted_marginals"] < 1
-    assert utility(files[0], tables / "unweighted.csv", *files[1:])[0]["weighted_marginals"] is None
+    table.assign(size=table["size"].astype(object).where(table.index > 0, "*")).to_csv(tables / "star.csv", index=False)
+    table.assign(size=table["size"].where(table.index > 0, 0)).to_csv(tables / "zero.csv", index=False)
     # A column that is lacking counts as suppressed here, too.
     table.drop(columns="wage").to_csv(tables / "fewer.csv", index=False)
     table.assign(wage="*").to_csv(tables / "stars.csv", index=False)
-    fewer, stars = (utility(files[0], tables / name, *files[1:])[0] for name in ("fewer.csv", "stars.csv"))
-    assert fewer["weighted_marginals"] == stars["weighted_marginals"] < 1
+    roles = ROLES.replace('identifiers = ["name"]\n', 'weight = "size"\n').replace(', "size"]', "]")
+    (tables / "weights.toml").write_text(roles)
+
+    def weighted(name, *memory):
+        files = tables / "survey.csv", tables / f"{name}.csv"
+        return utility(*files, "--roles", tables / "weights.toml", *memory)[0]["weighted_marginals"]
+
+    figures = {}
+    for name in ("survey", "half", "unweighted", "star", "zero", "fewer", "stars"):
+        figures[name] = weighted(name)
+        assert weighted(name, "--memory", "1GB") == figures[name]
+    assert figures["survey"] == 1.0
+    assert 0 < figures["half"] < 1
+    assert figures["unweighted"] is figures["star"] is figures["zero"] is None
+    assert figures["fewer"] == figures["stars"] < 1
+    # It depends on the blocks by rounding errors only.
+    monkeypatch.setattr("defenses.base.blocks.BLOCK", 128)
+    assert weighted("half") == weighted("half", "--memory", "1GB") == pytest.approx(figures["half"], abs=1e-12)
