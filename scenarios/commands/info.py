@@ -25,7 +25,7 @@ Examples:
 def info(name: str) -> None:
     """Describe NAME: a defense, mechanism, query, attack, game, metric, scenario or data set, or your module:Class."""
     from scenarios.datasets import dataset_names
-    from scenarios.tables.toml.scenario_file import library
+    from scenarios.tables.toml import library
 
     # A scenario and a data set may share a name; both are then shown.
     is_scenario, is_dataset = name in library(), name in dataset_names()

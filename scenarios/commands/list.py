@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import tomllib
 
 import click
 
+from metrics.overview import SourceClass, classes, functions, source_class
 from scenarios.commands.common import echo
-
-if TYPE_CHECKING:
-    from defenses.base import Parametrized
 
 KINDS = ("defenses", "mechanisms", "queries", "attacks", "metrics", "scenarios", "datasets")
 EPILOG = """\b
@@ -39,49 +37,47 @@ def list_(kind: str | None) -> None:
 
 
 def _entries(kind: str) -> dict[str, str]:
-    """One line about each name of a kind."""
+    """One line about each name of a kind, from the sources: to import all methods would take seconds."""
     if kind == "scenarios":
-        from scenarios.tables.toml.scenario_file import library, scenario_tables
+        from scenarios.tables.toml import library
 
-        return {name: scenario_tables(path)["scenario"].get("title", "") for name, path in library().items()}
+        files = {name: tomllib.loads(path.read_text(encoding="utf-8")) for name, path in library().items()}
+        return {name: tables["scenario"].get("title", "") for name, tables in files.items()}
     if kind == "datasets":
         from scenarios.datasets import dataset_names
 
         return {name: _title(name) for name in dataset_names()}
-    from scenarios.running.methods import exported, metrics, summary
-
-    if kind == "mechanisms":
-        from scenarios.checks.audits.names import mechanisms
-
-        return {name: _known(mechanism) for name, mechanism in mechanisms().items()}
     if kind == "queries":
         from scenarios.assessment.asking.grammar import PHRASES
-        from scenarios.commands.described import queries
 
-        return {name: f"{PHRASES[name]}: {summary(query)}" for name, query in queries().items()}
+        kinds = {name: source_class("defenses.base.queries", name) for name in PHRASES}
+        return {name: f"{PHRASES[name]}: {query.line}" for name, query in kinds.items() if query}
     if kind == "metrics":
-        return {name: summary(metric) for name, metric in metrics().items()}
+        from scenarios.running.methods.methods import GROUND
 
-    return {name: _known(method) for name, method in exported(kind).items()}
+        utility = source_class("metrics", "TableUtility")
+        return functions("metrics", *GROUND) | ({"TableUtility": utility.line} if utility else {})
+    if kind == "mechanisms":
+        from scenarios.checks.audits.names import PACKAGES
+
+        found = [classes(package, "Parametrized") for package in PACKAGES]
+    else:
+        found = [classes(kind, {"defenses": "Defense", "attacks": "Attack"}[kind])]
+    return {name: _known(name, one) for methods in found for name, one in methods.items()}
 
 
-def _known(method: type[Parametrized]) -> str:
+def _known(name: str, method: SourceClass) -> str:
     """First line about a class, with the name by which the field knows it unless the line says it."""
-    from scenarios.running.methods.methods import summary
-
-    line, shown = summary(method), method.shown_name()
-    plain = line.casefold().replace("-", " ")
-    said = shown == method.__name__ or shown.casefold().replace("-", " ") in plain
-    return line if said else f"{shown}: {line}"
+    shown, plain = [*method.called, name][0], method.line.casefold().replace("-", " ")
+    said = shown == name or shown.casefold().replace("-", " ") in plain
+    return method.line if said else f"{shown}: {method.line}"
 
 
 def _title(name: str) -> str:
     """Title of a data set, or how to install its package if that is missing."""
-    from scenarios.datasets import FOLDER, MADE, load
-    from scenarios.tables.roles import read_roles
+    from scenarios.datasets import title
 
     try:
-        # To read the records as well would take most of the command's time.
-        return load(name).title if name in MADE else read_roles(FOLDER / name / "roles.toml").dataset.title
+        return title(name)
     except ValueError as error:
         return str(error)

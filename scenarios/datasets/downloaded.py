@@ -10,6 +10,7 @@ import pandas as pd
 
 from defenses.base import Hierarchy, Microdata, TableHierarchy
 from metrics.columns import CategoricalDomain, Domain, NumericDomain
+from scenarios.datasets import TITLES
 from scenarios.datasets.sums import frame_sum, rating_table
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.note import Note
@@ -102,7 +103,7 @@ def nhanes() -> Dataset:
         (Note("declared domain", ("height",), {"domain": "rounded to whole centimetres"}),),
         (),
         frame_sum(frame),
-        "NHANES 2017-2018: adults' sex, age, origin, household, height and diabetes",
+        TITLES["nhanes"],
         "National Center for Health Statistics, National Health and Nutrition Examination Survey 2017-2018.",
         "public domain (US government)",
     )
@@ -136,7 +137,7 @@ def movielens() -> Dataset:
         (Note("declared domain", ("day",), {"domain": "days since the first rating"}),),
         (),
         frame_sum(frame),
-        "MovieLens: 671 people, 9,066 films, 100,004 dated ratings",
+        TITLES["movielens"],
         "Harper and Konstan (2015), The MovieLens datasets, ACM Transactions on Interactive Intelligent Systems 5(4).",
         "MovieLens terms of use: research, no redistribution of the data by this package",
     )

@@ -268,7 +268,9 @@ class ColumnModels:
 
     def _collapsed(self, weights: Array) -> Array:
         """Weights of rows and candidates added up by distinct cell and distinct value, as a vector of all columns."""
-        by_cell = self._by_cell @ weights.astype(self.precision, copy=False)
+        weights = weights.astype(self.precision, copy=False)
+        # A product with a subnormal number takes a hundred times as long, and what it adds is lost in any sum.
+        by_cell = self._by_cell @ np.where(weights < np.finfo(self.precision).tiny, 0, weights)
         result = np.empty(self._ends[-1], dtype=self.precision)
         first = 0
         for place, (tables, by_value) in enumerate(zip(self._sorted, self._by_value, strict=True)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -59,6 +60,10 @@ class Pairs:
     noisy: Booleans
     least_scale: Floats
     deviation: Floats
+
+    def of(self, columns: Integers) -> Pairs:
+        """The pairs of some columns."""
+        return Pairs(*(entries[columns] for entries in vars(self).values()))
 
 
 def weighted_pairs(tables: list[ColumnTables], counts: list[Floats]) -> Pairs:
@@ -127,14 +132,28 @@ class Fit:
     even: Booleans
     score: Floats
 
-    def where(self, better: Booleans, other: Fit) -> Fit:
-        """Return the fit with the other's entries where these are better."""
-        return Fit(
-            *(
-                np.where(better.reshape(-1, *[1] * (mine.ndim - 1)), theirs, mine)
-                for mine, theirs in zip(vars(self).values(), vars(other).values(), strict=True)
-            )
-        )
+    def of(self, columns: Integers) -> Fit:
+        """The parameters of some columns."""
+        return Fit(*(entries[columns] for entries in vars(self).values()))
+
+    def improved(self, pairs: Pairs, others: list[tuple[Fit, Booleans]], least: Floats | float = 0.0) -> Fit:
+        """Refine other fits of some columns; one replaces that of a column if its score gains more than `least`."""
+        columns = [np.flatnonzero(those) for _, those in others]
+        starts = [other.of(some) for (other, _), some in zip(others, columns, strict=True)]
+        # All at once, since a step costs little more for many columns than for few.
+        tried = refined(pairs.of(np.concatenate(columns)), _together(starts))
+        fits, chosen = _together([self, tried]), np.arange(self.score.size)
+        end = chosen.size
+        for some in columns:
+            start, end = end, end + some.size
+            gained = fits.score[start:end] > (fits.score[chosen] + least)[some]
+            chosen[some[gained]] = np.arange(start, end)[gained]
+        return fits.of(chosen)
+
+
+def _together(fits: list[Fit]) -> Fit:
+    """Several fits as one of all their columns."""
+    return Fit(*(np.concatenate(entries) for entries in zip(*(vars(fit).values() for fit in fits), strict=True)))
 
 
 def fit_of(mechanisms: list[ColumnMechanism]) -> Fit:
@@ -165,25 +184,27 @@ def mechanisms_of(fit: Fit) -> list[ColumnMechanism]:
 
 def refined(pairs: Pairs, fit: Fit, steps: int = STEPS) -> Fit:
     """Steps of expectation maximization on weighted pairs, for all columns at once."""
-    laplace, rows = fit.laplace[:, None], pairs.weight.sum(axis=1)
+    # Columns without noise have nothing to do with residuals and scales.
+    noisy, rows = pairs.noisy, pairs.weight.sum(axis=1)
+    laplace, width = fit.laplace[noisy], pairs.width[noisy]
     given_replaced = np.where(fit.even[:, None], pairs.evenly, pairs.by_frequency)
-    distance = np.abs(pairs.residual - fit.offset[:, None])
+    distance = np.abs(pairs.residual[noisy] - fit.offset[noisy, None])
     finite = np.where(np.isfinite(distance), distance, 0.0)
-    power = np.where(laplace, finite, finite * finite)
-    exponent = np.where(np.isfinite(distance), -power * np.where(laplace, 1.0, 0.5), -np.inf)
-    peak = np.where(fit.laplace, 0.5, 1 / np.sqrt(2 * np.pi))
-    shares, scale = fit.shares.copy(), fit.scale.copy()
+    power = np.where(laplace[:, None], finite, finite * finite)
+    exponent = np.where(np.isfinite(distance), -power * np.where(laplace, 1.0, 0.5)[:, None], -np.inf)
+    peak = np.where(laplace, 0.5, 1 / np.sqrt(2 * np.pi))
+    shares, scale = fit.shares.copy(), fit.scale[noisy]
     least = np.where(shares > 0, LEAST_SHARE, 0.0)
-    score = np.zeros(rows.size)
+    score, changed = np.zeros(rows.size), pairs.mistyped.copy()
     for step in range(steps + 1):
-        order = np.where(fit.laplace, scale, scale * scale)
+        order = np.where(laplace, scale, scale * scale)
         noise = np.exp(exponent / order[:, None])
-        noise *= pairs.width * (peak / scale)[:, None]
+        noise *= width * (peak / scale)[:, None]
         np.minimum(1.0, noise, out=noise)
-        for family, those in ((GAUSSIAN, pairs.noisy & ~fit.laplace), (LAPLACE, pairs.noisy & fit.laplace)):
-            noise[those] /= sum_over_grid(family, scale[those, None] / pairs.width[those])
-        noise += pairs.mistyped
-        kept, disturbed = shares[:, :1] * pairs.kept, shares[:, 1:2] * noise
+        for family, those in ((GAUSSIAN, ~laplace), (LAPLACE, laplace)):
+            noise[those] /= sum_over_grid(family, scale[those, None] / width[those])
+        changed[noisy] = noise
+        kept, disturbed = shares[:, :1] * pairs.kept, shares[:, 1:2] * changed
         likelihood = shares[:, 2:] * given_replaced
         likelihood += kept
         likelihood += disturbed
@@ -198,35 +219,33 @@ def refined(pairs: Pairs, fit: Fit, steps: int = STEPS) -> Fit:
         totals[:, 2] = np.maximum(rows - totals[:, 0] - totals[:, 1], 0.0)
         shares = np.maximum(totals / np.maximum(rows, 1e-300)[:, None], least)
         shares /= shares.sum(axis=1, keepdims=True)
-        mean = np.einsum("ij,ij->i", disturbed, power) / np.maximum(totals[:, 1], 1e-300)
-        moved = np.where(fit.laplace, mean, np.sqrt(mean))
-        scale = np.where(pairs.noisy & (totals[:, 1] > 0), np.maximum(moved, pairs.least_scale), scale)
-    return replace(fit, shares=shares, scale=scale, score=score)
+        total = totals[noisy, 1]
+        mean = np.einsum("ij,ij->i", disturbed[noisy], power) / np.maximum(total, 1e-300)
+        moved = np.where(laplace, mean, np.sqrt(mean))
+        scale = np.where(total > 0, np.maximum(moved, pairs.least_scale[noisy]), scale)
+    scales = fit.scale.copy()
+    scales[noisy] = scale
+    return replace(fit, shares=shares, scale=scales, score=score)
 
 
 def first_fit(pairs: Pairs, fit: Fit) -> Fit:
     """Best of fits from several scales of noise."""
-    best = refined(pairs, fit)
-    scale = pairs.deviation
+    others, scale = [(fit, np.full(fit.score.size, True))], pairs.deviation
     for _ in range(TRIED):
         scale = scale / FACTOR
-        other = refined(pairs, replace(fit, scale=np.maximum(scale, pairs.least_scale)))
-        best = best.where(other.score > best.score, other)
-    return best
+        others.append((replace(fit, scale=np.maximum(scale, pairs.least_scale)), pairs.noisy))
+    return fit.improved(pairs, others)
 
 
 def chosen_fit(pairs: Pairs, fit: Fit) -> Fit:
     """Best of fits with Gaussian or Laplace noise, with and without offset, and replacement by frequency or evenly."""
-    best = refined(pairs, fit)
-    rows = pairs.weight.sum(axis=1)
-    for laplace in (False, True):
-        other = refined(pairs, replace(fit, laplace=np.full(rows.size, laplace), offset=np.zeros(rows.size)))
-        best = best.where(pairs.noisy & (other.score > best.score), other)
-    other = refined(pairs, replace(best, offset=_centre(pairs, best)))
+    rows, every = pairs.weight.sum(axis=1), np.full(fit.score.size, True)
+    families = [replace(fit, laplace=laplace, offset=np.zeros(rows.size)) for laplace in (~every, every)]
+    best = fit.improved(pairs, [(fit, every), *((one, pairs.noisy) for one in families)])
     # An offset is another parameter: it must gain as in the Bayesian information criterion.
-    best = best.where(pairs.noisy & (other.score > best.score + 0.5 * np.log(np.maximum(rows, 1)) + 1), other)
-    other = refined(pairs, replace(best, even=~best.even))
-    return best.where(pairs.can_be_even & (other.score > best.score), other)
+    least = 0.5 * np.log(np.maximum(rows, 1)) + 1
+    best = best.improved(pairs, [(replace(best, offset=_centre(pairs, best)), pairs.noisy)], least)
+    return best.improved(pairs, [(replace(best, even=~best.even), pairs.can_be_even)])
 
 
 def _centre(pairs: Pairs, fit: Fit) -> Floats:
@@ -337,16 +356,18 @@ class End:
         The models, one a column.
     evidence : ndarray of float, shape (rows, candidates)
         Log-likelihood of each row under each candidate.
-    value : float
-        Marginal log-likelihood.
     moved : float
         Largest change of a share in the last round.
     """
 
     mechanisms: list[ColumnMechanism]
     evidence: Array
-    value: float
     moved: float
+
+    @cached_property
+    def value(self) -> float:
+        """Marginal log-likelihood."""
+        return marginal_log_likelihood(self.evidence)
 
 
 def _matched(evidence: Array) -> Array:
@@ -432,8 +453,7 @@ def _next(models: ColumnModels, end: End, posterior: Callable[[Array], Array] = 
 
 def _step(models: ColumnModels, posterior: Array) -> End:
     moved = models.maximize(posterior)
-    evidence = models.log_likelihood()
-    return End(models.mechanisms(), evidence, marginal_log_likelihood(evidence), moved)
+    return End(models.mechanisms(), models.log_likelihood(), moved)
 
 
 def _round(models: ColumnModels, mechanisms: list[ColumnMechanism], posterior: Array, fit: Callable[..., Fit]) -> End:
@@ -442,6 +462,4 @@ def _round(models: ColumnModels, mechanisms: list[ColumnMechanism], posterior: A
     after = fit(weighted_pairs(models.tables, models.expected_counts(posterior)), before)
     learned = mechanisms_of(after)
     models.adopt(learned)
-    evidence = models.log_likelihood()
-    moved = float(np.abs(after.shares - before.shares).max())
-    return End(learned, evidence, marginal_log_likelihood(evidence), moved)
+    return End(learned, models.log_likelihood(), float(np.abs(after.shares - before.shares).max()))

@@ -102,7 +102,7 @@ def entries() -> dict[str, list[Entry]]:
     from scenarios.commands.described import queries
     from scenarios.datasets import dataset_names
     from scenarios.running.methods.methods import exported, metrics
-    from scenarios.tables.toml.scenario_file import library
+    from scenarios.tables.toml import library
 
     things = {
         "defenses": exported("defenses"),

@@ -184,7 +184,7 @@ class MethodPages:
         return [*heading("Scenarios", "-"), f"It occurs in {links}.", ""]
 
     def _scenario_page(self, name: str) -> list[str]:
-        from scenarios.tables.toml.scenario_file import library
+        from scenarios.tables.toml import library
 
         tables = self._scenario(name)
         lines = [tables["scenario"].get("title", ""), "", ".. code-block:: console", "", f"   $ tokumei run {name}", ""]

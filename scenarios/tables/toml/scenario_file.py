@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from scenarios.tables.near_names import suggestion
+from scenarios.tables.toml import library
 from scenarios.tables.toml.toml_file import located, read_bytes, read_tables
 
 Built = TypeVar("Built")
@@ -26,16 +26,6 @@ class MethodTable(BaseModel):
 
     model_config = ConfigDict(extra="allow")
     use: str
-
-
-def library() -> dict[str, Path]:
-    """Shipped scenario files by name."""
-    folder = resources.files("scenarios") / "library"
-    return {
-        Path(str(file)).stem: Path(str(file))
-        for file in sorted(folder.iterdir(), key=str)
-        if file.name.endswith(".toml")
-    }
 
 
 def scenario_path(source: str) -> Path:

@@ -6,8 +6,17 @@ import pytest
 from bank_tools import few_customers
 from run_tools import ROOT, invoke
 
+from metrics.overview import classes, functions
+from scenarios.checks.audits.names import mechanisms
 from scenarios.commands.cli import cli
-from scenarios.running.methods.methods import exported, metrics
+from scenarios.running.methods.methods import GROUND, exported, metrics, summary
+
+CONTRACTS = {
+    "defenses": "Defense",
+    "attacks": "Attack",
+    "defenses.dp": "Parametrized",
+    "defenses.ldp": "Parametrized",
+}
 
 
 @pytest.mark.parametrize("command", ["run", "board", "list", "info", "validate", "describe", "check"])
@@ -22,6 +31,16 @@ def test_list_names_everything():
     output = invoke("list").output
     for name in [*exported("defenses"), *exported("attacks"), *metrics(), "bank", "adult"]:
         assert name in output
+
+
+def test_list_says_of_each_name_what_its_class_says():
+    sources = {name: one for kind, contract in CONTRACTS.items() for name, one in classes(kind, contract).items()}
+    methods = {**exported("defenses"), **exported("attacks"), **mechanisms()}
+    assert {name: (one.line, [*one.called, name][0]) for name, one in sources.items()} == {
+        name: (summary(method), method.shown_name()) for name, method in methods.items()
+    }
+    lines = {name: summary(metric) for name, metric in metrics().items() if name != "TableUtility"}
+    assert functions("metrics", *GROUND) == lines
 
 
 def test_list_of_one_kind():

@@ -79,6 +79,13 @@ def test_help_imports_no_library_of_methods(folder):
     assert modules_of(["--help"], ["numpy", "pandas", "pydantic", "pyarrow", *libraries], folder) == "[]"
 
 
+@pytest.mark.thorough
+def test_list_imports_no_method(folder):
+    names = ["attacks.base.attack", "defenses.base.defense", "defenses.dp.pure_noise", "metrics.classes", "pandas"]
+    names += ["pyarrow", "pydantic", "scenarios.datasets.generated", *UNNEEDED]
+    assert modules_of(["list"], names, folder) == "[]"
+
+
 def test_the_command_line_loads_no_command():
     listed = "[name for name in sys.modules if name.startswith('scenarios.commands.')]"
     code = f"import sys, scenarios.commands.cli; print({listed})"

