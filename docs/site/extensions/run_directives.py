@@ -174,15 +174,14 @@ class RunPython(RunDirective):
         self.check_contents("\n".join(part["content"] for part in parts if part["kind"] != "picture"))
         if any(part["kind"] == "picture" for part in parts) and "alt" not in self.options:
             raise RunError("a block that draws a picture needs the option `alt`, which says what it shows")
-        made: list[nodes.Node] = []
-        if "fold-code" in self.options:
-            summary = self.options["fold-code"] or "Python"
-            made.append(nodes.raw("", f'<details class="code"><summary>{summary}</summary>', format="html"))
-        if "no-code" not in self.options:
-            made.append(nodes.literal_block(code, code, language="python"))
-        if "fold-code" in self.options:
-            made.append(nodes.raw("", "</details>", format="html"))
-        return made + [self._node(part) for part in parts]
+        shown = [self._node(part) for part in parts]
+        if "no-code" in self.options:
+            return shown
+        block = nodes.literal_block(code, code, language="python")
+        if "fold-code" not in self.options:
+            return [block, *shown]
+        summary = f'<details class="code"><summary>{self.options["fold-code"] or "Python"}</summary>'
+        return [*shown, nodes.raw("", summary, format="html"), block, nodes.raw("", "</details>", format="html")]
 
     def _node(self, part: dict) -> nodes.Node:
         if part["kind"] == "text":
