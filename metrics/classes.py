@@ -64,8 +64,8 @@ _DENSE = 8
 """Up to this size in multiples of the number of rows, filling a table of counts is faster than sorting the rows."""
 _TABLE = 1 << 20
 """Codes that a table of counts may always hold."""
-_KEY = 1 << 62
-"""Largest key of the codes of several columns."""
+LARGEST_KEY = 1 << 62
+"""Bound of a key of the codes of several columns."""
 _COMPARED = 1 << 28
 """Rows times pairs of patterns of ``*`` up to which agreeing records are counted."""
 
@@ -247,8 +247,30 @@ def _count_keys(keys: Integers, bound: int) -> tuple[Integers, Integers]:
     return present, table[present]
 
 
+def joint_keys(
+    columns: Mapping[str, Integers], sizes: Mapping[str, int], largest: int = LARGEST_KEY
+) -> tuple[Integers, int, dict[str, Integers]]:
+    """A key of each row, whose digits are its codes in some columns, in the order of combinations; and their bound.
+
+    Where a column would lead beyond `largest`, the keys before it are numbered anew: the third result has those keys,
+    ascending, by that column. Without columns, there is one row.
+    """
+    rows = next((codes.size for codes in columns.values()), 1)
+    keys: Integers = np.zeros(rows, dtype=np.int64)
+    bound = 1
+    numbered = {}
+    for name, codes in columns.items():
+        if bound * sizes[name] > largest:
+            numbered[name], keys = np.unique(keys, return_inverse=True)
+            bound = numbered[name].size
+        keys *= sizes[name]
+        keys += codes
+        bound *= sizes[name]
+    return keys, bound, numbered
+
+
 def joint_counts(
-    columns: Mapping[str, Integers], sizes: Mapping[str, int], largest: int = _KEY
+    columns: Mapping[str, Integers], sizes: Mapping[str, int], largest: int = LARGEST_KEY
 ) -> tuple[dict[str, Integers], Integers]:
     """Distinct combinations of the codes of some columns, ascending, with the number of rows of each.
 
@@ -262,16 +284,7 @@ def joint_counts(
     >>> {name: column.tolist() for name, column in codes.items()}, counts.tolist()
     ({'age': [0, 1], 'sex': [1, 0]}, [1, 2])
     """
-    keys: Integers = np.zeros(next(iter(columns.values())).size, dtype=np.int64)
-    bound = 1
-    numbered = {}
-    for name, codes in columns.items():
-        if bound * sizes[name] > largest:
-            numbered[name], keys = np.unique(keys, return_inverse=True)
-            bound = numbered[name].size
-        keys *= sizes[name]
-        keys += codes
-        bound *= sizes[name]
+    keys, bound, numbered = joint_keys(columns, sizes, largest)
     rest, counts = _count_keys(keys, bound)
     digits = {}
     for name in reversed(list(columns)):

@@ -79,10 +79,17 @@ class Mechanism(Parametrized, ABC):
 class SensitivityMechanism(Mechanism):
     """A mechanism whose parameters are epsilon and a sensitivity, and of subclasses maybe more.
 
-    - epsilon: In [2^-20, 2^20].
-    - sensitivity: Largest change between neighbouring tables of what the mechanism reads; positive.
+    Parameters
+    ----------
+    epsilon : float
+        In [2^-20, 2^20].
+    sensitivity : float
+        Largest change between neighbouring tables of what the mechanism reads; positive.
 
-    Raises ValueError if a parameter is refused.
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
     """
 
     def __init__(self, *, epsilon: float = 1.0, sensitivity: float = 1.0) -> None:
@@ -94,8 +101,12 @@ class SensitivityMechanism(Mechanism):
 class PureMechanism(SensitivityMechanism):
     """A mechanism with delta 0, given by epsilon and the sensitivity.
 
-    - epsilon: In [2^-20, 2^20].
-    - sensitivity: Largest change between neighbouring tables of what the mechanism reads; positive.
+    Parameters
+    ----------
+    epsilon : float
+        In [2^-20, 2^20].
+    sensitivity : float
+        Largest change between neighbouring tables of what the mechanism reads; positive.
     """
 
     def _step(self) -> float:
@@ -131,9 +142,15 @@ class NoiseMechanism(SensitivityMechanism):
     def error_bound(self, confidence: float) -> float:
         """Return a bound that the absolute error exceeds with probability at most 1 - confidence.
 
-        - confidence: In (0, 1).
+        Parameters
+        ----------
+        confidence : float
+            In (0, 1).
 
-        Raises ValueError if the confidence lies outside of (0, 1).
+        Raises
+        ------
+        ValueError
+            If the confidence lies outside of (0, 1).
         """
 
     @abstractmethod
@@ -144,7 +161,17 @@ class NoiseMechanism(SensitivityMechanism):
     def release(self, value: Any, rng: Generator) -> Any:
         """Return the value with noise.
 
-        Raises ValueError if a value is NaN, infinite or not a number; nothing is released then.
+        Parameters
+        ----------
+        value : number or array_like
+            The exact value.
+        rng : Generator
+            Draws the noise.
+
+        Raises
+        ------
+        ValueError
+            If a value is NaN, infinite or not a number; nothing is released then.
         """
 
 
@@ -254,10 +281,17 @@ class IntegerNoise(NoiseMechanism):
 class PureLatticeNoise(PureMechanism, NoiseMechanism):
     """A mechanism that adds noise on a lattice and has delta 0.
 
-    - epsilon: In [2^-20, 2^20].
-    - sensitivity: Largest distance between the values of neighbouring tables; positive.
+    Parameters
+    ----------
+    epsilon : float
+        In [2^-20, 2^20].
+    sensitivity : float
+        Largest distance between the values of neighbouring tables; positive.
 
-    Raises ValueError if a parameter is refused.
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
     """
 
     @property

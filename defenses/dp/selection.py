@@ -28,10 +28,17 @@ from metrics.estimate import check_confidence
 class Selection(PureMechanism):
     """A mechanism that selects one of several options by their scores.
 
-    - epsilon: In [2^-20, 2^20].
-    - sensitivity: Largest change of any option's score between neighbouring tables; positive.
+    Parameters
+    ----------
+    epsilon : float
+        In [2^-20, 2^20].
+    sensitivity : float
+        Largest change of any option's score between neighbouring tables; positive.
 
-    Raises ValueError if a parameter is refused.
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
     """
 
     @property
@@ -47,9 +54,17 @@ class Selection(PureMechanism):
     def release(self, scores: ArrayLike, rng: Generator) -> int:
         """Return the position of the selected option.
 
-        - scores of shape (options,): One score an option, the higher the better; at least one.
+        Parameters
+        ----------
+        scores : array_like, shape (options,)
+            One score an option, the higher the better; at least one.
+        rng : Generator
+            Draws the selection.
 
-        Raises ValueError if there is no score, or one is NaN or infinite; nothing is selected then.
+        Raises
+        ------
+        ValueError
+            If there is no score, or one is NaN or infinite; nothing is selected then.
         """
         return int(self.repeated(scores, 1, rng)[0])
 
@@ -92,11 +107,19 @@ class Selection(PureMechanism):
         above c has a share of at most e^(-epsilon c / (2 sensitivity)) / best of the weight, and there are at most
         `options` of them. Report noisy maximum does no worse (McKenna and Sheldon 2020, theorem 3).
 
-        - confidence: In (0, 1).
-        - options: Number of options, at least 1.
-        - best: Number of options with the highest score, at least 1.
+        Parameters
+        ----------
+        confidence : float
+            In (0, 1).
+        options : int
+            Number of options, at least 1.
+        best : int
+            Number of options with the highest score, at least 1.
 
-        Raises ValueError if a parameter is refused.
+        Raises
+        ------
+        ValueError
+            If a parameter is refused.
         """
         check_confidence(confidence)
         check_integer("options", options, low=1)

@@ -375,10 +375,17 @@ def _shares(counts: Integers) -> Floats:
 class ConstrainedDefense(KAnonymousDefense, CountedDefense):
     """A k-anonymous defense whose classes satisfy further constraints on the sensitive columns.
 
-    - k, columns: As for `KAnonymousDefense`.
-    - l, diversity, c, t, distance, alpha: As for `defenses.grouping.constraints.make_constraints`.
+    Parameters
+    ----------
+    k, columns
+        As for `KAnonymousDefense`.
+    l, diversity, c, t, distance, alpha
+        As for `defenses.grouping.constraints.make_constraints`.
 
-    Raises ValueError if a parameter is out of range or unknown.
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range or unknown.
     """
 
     def __init__(

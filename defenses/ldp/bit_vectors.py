@@ -18,8 +18,12 @@ from metrics.columns import Booleans, Floats, Integers64, check_integer, check_r
 class BitVectorOracle(PureOracle):
     """Pure protocol whose report is a vector of d bits, eight to a byte; a set bit supports its value.
 
-    - epsilon: Privacy of one report, in [1e-6, 100].
-    - d: Number of values, at least 2.
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of one report, in [1e-6, 100].
+    d : int
+        Number of values, at least 2.
     """
 
     @property
@@ -43,8 +47,12 @@ class UnaryEncoding(BitVectorOracle):
     Two values differ in two bits, so that the largest ratio of likelihoods is p(1 - q)/((1 - p) q). Subclasses choose
     p and q so that it is at most e^epsilon.
 
-    - epsilon: Privacy of one report, in [1e-6, 100].
-    - d: Number of values, at least 2.
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of one report, in [1e-6, 100].
+    d : int
+        Number of values, at least 2.
     """
 
     @property
@@ -140,11 +148,19 @@ class LongitudinalUnaryEncoding(UnaryEncoding):
     report the own bit is thus set with p = p_1 p_2 + (1 - p_1)(1 - p_2), another one with q = q_1 p_2 + (1 - q_1)
     (1 - p_2).
 
-    - epsilon: Privacy of all reports of a value together, however many, in [1e-6, 100].
-    - d: Number of values, at least 2.
-    - alpha: Privacy of one report as a share of `epsilon`, in (0, 1).
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of all reports of a value together, however many, in [1e-6, 100].
+    d : int
+        Number of values, at least 2.
+    alpha : float
+        Privacy of one report as a share of `epsilon`, in (0, 1).
 
-    Raises ValueError if a parameter is out of range.
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
 
     Notes
     -----
@@ -216,8 +232,14 @@ class LongitudinalUnaryEncoding(UnaryEncoding):
     def rounds_variance(self, n: int, frequencies: Floats, rounds: int) -> Floats:
         """Variance of the mean over rounds of the estimated counts, shape (d,); see the class for the derivation.
 
-        - frequencies of shape (d,): Share of the persons that have each value.
-        - rounds: Number of rounds, at least 1.
+        Parameters
+        ----------
+        n : int
+            Number of persons.
+        frequencies : ndarray of float, shape (d,)
+            Share of the persons that have each value.
+        rounds : int
+            Number of rounds, at least 1.
         """
         check_integer("rounds", rounds, low=1)
         p_2, (p, q) = self.kept, self.memoized

@@ -25,8 +25,12 @@ class LocalHashing(PureOracle):
     value with p = e^epsilon/(e^epsilon + g - 1), and another with q = 1/g, because a fresh function maps it to each
     bucket with equal probability.
 
-    - epsilon: Privacy of one report, in [1e-6, 100].
-    - d: Number of values, at least 2.
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of one report, in [1e-6, 100].
+    d : int
+        Number of values, at least 2.
     """
 
     @property

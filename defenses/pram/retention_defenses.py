@@ -50,10 +50,17 @@ class RetentionVectors(BlockwiseDefense):
     Missing values form a further category of columns that have any. Columns are randomized independently and share the
     budget evenly, or jointly, with the combinations of their values as categories.
 
-    - columns, optional: All quasi-identifiers where not given.
-    - jointly: Whether to randomize combinations of the columns' categories, instead of each column separately.
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        All quasi-identifiers where not given.
+    jointly : bool
+        Whether to randomize combinations of the columns' categories, instead of each column separately.
 
-    Raises ValueError if `columns` is not a list of different names or `jointly` is not a boolean.
+    Raises
+    ------
+    ValueError
+        If `columns` is not a list of different names or `jointly` is not a boolean.
     """
 
     needs: Needs = "histograms"

@@ -28,7 +28,10 @@ class TreeSynthesizer(RowSynthesizer):
     def check(self, records: Microdata) -> None:
         """Check that the parameters fit these records.
 
-        Raises ValueError if they do not; names the parameter.
+        Raises
+        ------
+        ValueError
+            If they do not; names the parameter.
         """
         super().check(records)
         refuse(

@@ -228,7 +228,7 @@ def play(browser: Browser, folder: Path) -> None:
             hand_in(pages[team], team, {f"{team}_anonymized.csv": csv_bytes(frame)})
         take(kyoto, "team_accepted", height=520)
 
-        host.goto("/host")
+        host.goto("/host#grave")
         host.locator("#early").check()
         host.locator("#sure-advance").check()
         press(host, "Close the phase")
@@ -239,12 +239,14 @@ def play(browser: Browser, folder: Path) -> None:
                 if target != team
             }
             hand_in(pages[team], team, files)
+        host.goto("/host#decisions")
         host.locator("#text").fill("Slides are due ten minutes after the close.")
         press(host, "Post")
         scored(host)
 
         host.goto("/host")
         take(host, "host_progress", height=720)
+        host.goto("/host#decisions")
         take(host, "host_decisions", selector="#decisions", height=720)
         page = person(browser, address)
         page.goto("/")

@@ -11,6 +11,7 @@ from leaderboard.results import FAILURES, Result, canonical, grouped_by, in_orde
 from leaderboard.statistics.pairs import Pair, PlacedSetting, judged, matrix, pooled_utility, variant_name
 from leaderboard.statistics.play_bounds import (
     LEVEL,
+    clean_plays,
     level_of_each,
     lower_advantage,
     sure_upper,
@@ -26,8 +27,14 @@ Place = tuple[str, str]
 class BoundedAttack:
     """An attack on a setting in one goal, with an upper bound of its advantage.
 
-    - goal, attack: Goal of the attack, and its class name.
-    - advantage, upper: Its advantage, and the upper bound of it.
+    Parameters
+    ----------
+    goal, attack : str
+        Goal of the attack, and its class name.
+    attack_parameters : dict
+        Its parameters.
+    advantage, upper : float
+        Its advantage, and the upper bound of it.
     """
 
     goal: str
@@ -81,6 +88,10 @@ class WorstAttack(BoundedAttack):
     def is_sure(self, bound: float) -> bool:
         """Whether every advantage is at most a bound, however plays vary."""
         return max(self.upper, self.sure_upper) <= bound
+
+    def plays_to_be_sure(self, bound: float) -> int | None:
+        """Fewest plays after which a bound can be sure (`leaderboard.statistics.play_bounds.clean_plays`)."""
+        return clean_plays(bound, self.sure_level)
 
 
 @dataclass(frozen=True)

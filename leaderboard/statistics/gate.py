@@ -12,7 +12,7 @@ from leaderboard.pages import counted, exact, number, place_title
 from leaderboard.results import goal_words, grouped_by
 from leaderboard.statistics.exposure import BoundedAttack
 from leaderboard.statistics.pairs import PlacedSetting, judged, play_errors
-from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, LEVEL, clean_plays, how_met, to_be_sure, upper_advantage
+from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, LEVEL, how_met, to_be_sure, upper_advantage
 from metrics.columns import refuse
 
 # Attacks with too few trials to be judged on a board that are right more often than guessing: a gate counts them.
@@ -303,7 +303,7 @@ def _advantage(
     if judged is None or worst.upper > bound:
         return name, False, f"{measured} is above {number(bound, 3)}", None, None
     # Nothing is sure about an attack with few trials that is right more often than guessing.
-    sure, needed = not few and judged.is_sure(bound), clean_plays(bound, judged.sure_level)
+    sure, needed = not few and judged.is_sure(bound), judged.plays_to_be_sure(bound)
     finding = f"{measured} is at most {number(bound, 3)} {how_met(judged.plays, sure=sure)}"
     return name, True, finding, sure, needed
 

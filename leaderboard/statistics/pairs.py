@@ -302,7 +302,14 @@ def _components(sums: Floats, counts: Integers) -> Floats:
 class PlacedSetting:
     """One setting of a defense in one variant of a scenario's game.
 
-    - scenario, variant: The scenario and the variant of its game.
+    Parameters
+    ----------
+    scenario, variant : str
+        The scenario and the variant of its game.
+    defense : str
+        Class name.
+    parameters : dict
+        Its parameters.
     """
 
     scenario: str

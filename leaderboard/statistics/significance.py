@@ -20,11 +20,22 @@ ROUNDING = 1e-9
 class JudgedDifference(PlacedSetting):
     """Base of differences that are tested over plays and judged together with others.
 
-    - low, high: Interval of the difference across plays.
-    - smallest_p: Smallest p-value that so many plays can give.
-    - plays: Number of plays that both sides have.
-    - significant: Whether the difference is significant after correction for multiple tests.
-    - judged: Whether the plays suffice for any difference to be significant.
+    Parameters
+    ----------
+    attack_parameters : dict
+        Parameters of the attack.
+    low, high : float
+        Interval of the difference across plays.
+    p : float
+        Two-sided p-value.
+    smallest_p : float
+        Smallest p-value that so many plays can give.
+    plays : int
+        Number of plays that both sides have.
+    significant : bool
+        Whether the difference is significant after correction for multiple tests.
+    judged : bool
+        Whether the plays suffice for any difference to be significant.
     """
 
     attack_parameters: dict[str, Any]

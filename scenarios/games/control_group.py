@@ -21,13 +21,21 @@ class ControlGroupGame(QuestionGame):
 
     Originals, strangers and the auxiliary population are disjoint and drawn uniformly from the same population.
 
-    - records: The population; at least `originals` + `strangers` records.
-    - originals, strangers: Number of released people, and number of people in the control group.
-    - auxiliary: Size of the auxiliary population; smaller if the population has too few people left.
-    - attacker_knows, {"mechanism", "nothing"}: Whether attacks can read the release's channel and repeat the defense on
-      other records.
+    Parameters
+    ----------
+    records : Microdata
+        The population; at least `originals` + `strangers` records.
+    originals, strangers : int
+        Number of released people, and number of people in the control group.
+    auxiliary : int
+        Size of the auxiliary population; smaller if the population has too few people left.
+    attacker_knows : {"mechanism", "nothing"}
+        Whether attacks can read the release's channel and repeat the defense on other records.
 
-    Raises ValueError if a number is out of range or the population is too small.
+    Raises
+    ------
+    ValueError
+        If a number is out of range or the population is too small.
     """
 
     def __init__(

@@ -40,7 +40,10 @@ KNOWS = ("mechanism", "nothing")
 class Secret:
     """What a game draws at random and hides from the adversary.
 
-    - records: The publisher's records, the input of the defense.
+    Attributes
+    ----------
+    records : Microdata
+        The publisher's records, the input of the defense.
     """
 
     records: Microdata = field(repr=False)

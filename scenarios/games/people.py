@@ -21,12 +21,18 @@ from scenarios.tables.review.rows_of_people import person_numbers
 class Drawn(Secret):
     """People of one play: those in the released table, others, and the adversary's own.
 
-    - records: The originals: people in the released table.
-    - others: People who are not in the table: decoys, non-members, or the control group, as the question has it.
-    - auxiliary: The adversary's own people, who are neither originals nor others, with the public domains of all
-      columns.
-    - order of shape (candidates,): Order of the candidates: positions in the originals followed by the others.
-    - rng: Randomness for questions. It is only copied, never drawn from.
+    Attributes
+    ----------
+    records : Microdata
+        The originals: people in the released table.
+    others : Microdata
+        People who are not in the table: decoys, non-members, or the control group, as the question has it.
+    auxiliary : Microdata
+        The adversary's own people, who are neither originals nor others, with the public domains of all columns.
+    order : ndarray of int, shape (candidates,)
+        Order of the candidates: positions in the originals followed by the others.
+    rng : Generator
+        Randomness for questions. It is only copied, never drawn from.
     """
 
     others: Microdata = field(repr=False)

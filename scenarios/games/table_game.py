@@ -48,10 +48,17 @@ def table_worth(utility: TableUtility, roles: Microdata, release: MicrodataRelea
 class TableGame(Game):
     """Abstract game on a released table with rows in random order; a subclass draws and scores.
 
-    - attacker_knows, {"mechanism", "nothing"}: Whether attacks can read the release's channel and repeat the defense on
-      other records.
+    Parameters
+    ----------
+    records : Microdata
+        The population.
+    attacker_knows : {"mechanism", "nothing"}
+        Whether attacks can read the release's channel and repeat the defense on other records.
 
-    Raises ValueError if a parameter is refused.
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
     """
 
     def __init__(self, *, records: Microdata, attacker_knows: str) -> None:
@@ -109,13 +116,25 @@ def table(release: Release) -> MicrodataRelease:
 class QuestionGame(TableGame):
     """Abstract game on a released table that asks one question about people; a subclass says which people are drawn.
 
-    - records: The population; at least one column is not an identifier.
-    - auxiliary, held_out: Number of the adversary's own people, and of people who test classifiers trained on the
-      release. A small population may give fewer.
-    - attacker_knows, {"mechanism", "nothing"}: See `TableGame`.
-    - question: Says what attacks see and know, and scores their claims.
+    Parameters
+    ----------
+    records : Microdata
+        The population; at least one column is not an identifier.
+    auxiliary, held_out : int
+        Number of the adversary's own people, and of people who test classifiers trained on the release. A small
+        population may give fewer.
+    attacker_knows : {"mechanism", "nothing"}
+        See `TableGame`.
 
-    Raises ValueError if a parameter is refused.
+    Attributes
+    ----------
+    question : Question
+        Says what attacks see and know, and scores their claims.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
     """
 
     draws_people = True

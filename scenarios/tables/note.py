@@ -78,6 +78,11 @@ _SAID = {
         "{names}: {cells} of {rows:,} {are} empty, and {others} no missing value there; read as suppressed (*)",
     ),
     "unknown cells": (NOTE, "{names}: {cells} of {rows:,} {verb} {what}; read as suppressed (*)"),
+    "cells outside": (
+        NOTE,
+        "{names}: {cells} of {rows:,} {verb} outside the domain, and utility counts them at its ends; if such a number "
+        "means a suppressed cell, add --suppressed TEXT",
+    ),
     "unread cells": (
         NOTE,
         "{names}: {cells} of {rows:,} {verb} {what}, and each such text counts as a value of its own; if it means a "

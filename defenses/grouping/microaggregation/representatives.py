@@ -33,11 +33,19 @@ REPRESENTATIVES = ("mean", "median", "mode")
 class RepresentativeDefense(KAnonymousDefense):
     """Base of defenses that replace the values in groups of at least k records by a representative.
 
-    - k: Smallest group size, at least 1.
-    - columns, optional: The columns to replace.
-    - representative, {"mean", "median", "mode"}: What a group releases.
+    Parameters
+    ----------
+    k : int
+        Smallest group size, at least 1.
+    columns : sequence of str, optional
+        The columns to replace.
+    representative : {"mean", "median", "mode"}
+        What a group releases.
 
-    Raises ValueError if `k` is not an integer of at least 1 or the representative is unknown.
+    Raises
+    ------
+    ValueError
+        If `k` is not an integer of at least 1 or the representative is unknown.
     """
 
     def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None, representative: str = "mean") -> None:

@@ -503,8 +503,8 @@ class PosedQuestions:
 
     @cached_property
     def _row(self) -> pd.DataFrame | None:
-        """The released row, if all are equal."""
-        kinds, _ = kinds_of_rows(self.table.frame)
+        """The released row, if all are equal in meaning."""
+        kinds, _ = kinds_of_rows(self.table.alike[list(self.table.frame.columns)])
         return kinds if len(kinds) == 1 else None
 
     def _held(self, columns: list[str], people: pd.DataFrame) -> bool:

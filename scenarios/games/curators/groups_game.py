@@ -105,11 +105,21 @@ class GroupsGame(StatisticsGame):
     Each person has a secret number. The adversary must find on which side of a boundary it lies. A subclass defines the
     numbers and the query about a group.
 
-    - column: The column of the secret.
-    - persons: Number of persons drawn in each play.
-    - workload: Number of random halves of the persons that an honest analyst asks about; their answers measure utility.
+    Parameters
+    ----------
+    records : Microdata
+        The population.
+    column : str
+        The column of the secret.
+    persons : int
+        Number of persons drawn in each play.
+    workload : int
+        Number of random halves of the persons that an honest analyst asks about; their answers measure utility.
 
-    Raises ValueError if a number is out of range or the table has too few records.
+    Raises
+    ------
+    ValueError
+        If a number is out of range or the table has too few records.
     """
 
     low: float

@@ -122,11 +122,17 @@ class Question(Parametrized, ABC):
 class CandidateQuestion(Question):
     """Abstract question about candidates of whom the adversary knows several columns in clear.
 
-    - known, optional: Columns of the candidates that it knows, such as the quasi-identifiers; by default all that are
-      released.
-    - asked, optional: Positions of the released rows that it sees and is asked about; by default all.
+    Parameters
+    ----------
+    known : sequence of str, optional
+        Columns of the candidates that it knows, such as the quasi-identifiers; by default all that are released.
+    asked : sequence of int, optional
+        Positions of the released rows that it sees and is asked about; by default all.
 
-    Raises ValueError if a row is asked about twice, or has a negative position.
+    Raises
+    ------
+    ValueError
+        If a row is asked about twice, or has a negative position.
     """
 
     def __init__(self, *, known: Sequence[str] | None = None, asked: Sequence[int] | None = None) -> None:

@@ -10,11 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from metrics.classes import LARGEST_KEY, joint_keys
 from metrics.columns import Integers
-
-LARGEST_KEY = 1 << 62
-"""Bound of a key of several codes."""
-
 
 _TABLE = 1 << 22
 """Largest number of keys that are looked up in a table, however few of them occur."""
@@ -53,16 +50,11 @@ class CombinationIndex:
 
     def __post_init__(self) -> None:
         self._sizes = {name: int(codes.max(initial=0)) + 1 for name, codes in self.codes.items()}
-        combinations = next((codes.size for codes in self.codes.values()), 1)
-        keys, bound = np.zeros(combinations, dtype=np.int64), 1
-        for name, codes in self.codes.items():
-            if bound * self._sizes[name] >= self.largest:
-                keys, distinct = pd.factorize(keys)
-                self._numberings[name], bound = pd.Index(distinct), distinct.size
-            keys, bound = keys * self._sizes[name] + codes, bound * self._sizes[name]
-        if bound <= max(_TABLE, 8 * combinations):
+        keys, bound, numbered = joint_keys(self.codes, self._sizes, self.largest)
+        self._numberings = {name: pd.Index(before) for name, before in numbered.items()}
+        if bound <= max(_TABLE, 8 * keys.size):
             self._table = np.full(bound, -1, dtype=np.int32)
-            self._table[keys] = np.arange(combinations)
+            self._table[keys] = np.arange(keys.size)
         else:
             self._hashed = pd.Index(keys)
 

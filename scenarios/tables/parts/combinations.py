@@ -10,9 +10,8 @@ from scipy.sparse import csr_array
 
 from defenses.base import CodedColumn, CountedTable
 from defenses.base import counted_table as limits
-from metrics.classes import key_starts
+from metrics.classes import LARGEST_KEY, key_starts
 from metrics.columns import Integers
-from scenarios.tables.parts.combination_index import LARGEST_KEY
 from scenarios.tables.parts.raw_columns import coded_source
 from scenarios.tables.parts.records import LargeColumn, LargeRecords
 

@@ -257,6 +257,9 @@ def readable_columns(
         filled, gaps = filled_gaps(name, columns[name], HAVE[person]) if name in complete else (columns[name], [])
         read[name], unknown = known_cells(name, filled, domains[name])
         notes += [*gaps, *unknown]
+        if person == "record":
+            # Of candidates, `number_note` compares their own range.
+            notes += _outside_notes(name, read[name], domains[name])
     return read, notes
 
 
@@ -280,6 +283,17 @@ def known_cells(name: str, column: TextColumn, domain: Domain) -> tuple[TextColu
         return column, []
     note = _unknown_note("unknown cells", name, column, domain, wrong)
     return column.with_cells(np.where(wrong, SUPPRESSED, column.texts.to_pylist()).tolist()), [note]
+
+
+def _outside_notes(name: str, column: TextColumn, domain: Domain) -> list[Note]:
+    """A note on released numbers outside the domain of the original ones, such as one that stands for a gap."""
+    if not isinstance(domain, NumericDomain):
+        return []
+    numbers = pd.to_numeric(pd.Series(column.texts.to_pylist(), dtype=object), errors="coerce").to_numpy(dtype=float)
+    outside = (numbers < domain.low) | (numbers > domain.high)
+    count = column.rows_of(outside) if outside.any() else 0
+    said = {"cells": counted(count, "released cell"), "rows": column.rows, "verb": "lie" + "s" * (count == 1)}
+    return [Note("cells outside", (name,), said)] if count else []
 
 
 def unread_notes(columns: Mapping[str, TextColumn], declared: Mapping[str, Column]) -> list[Note]:

@@ -207,6 +207,8 @@ def disqualify(tournament: Tournament, team: str, reason: str, now: datetime) ->
 
 def readmit(tournament: Tournament, team: str, reason: str, now: datetime) -> None:
     """Readmit a disqualified team: its files count again, and its table is published; see `disqualify`."""
+    # What cannot be published is refused before the decision is logged.
+    publish_again(tournament)
     _decide(tournament, team, reason, now, "readmitted")
     publish_again(tournament)
 
@@ -242,6 +244,7 @@ def admit(
     reason = checked_reason(reason)
     target = attacked(tournament, team, name, against)
     upload = validated(tournament, tournament.log.head().lasting, team, name, data, target)
+    publish_again(tournament)
     with tournament.log.locked():
         tournament.sweep()
         state, order = tournament.state(), tournament.settings.phases

@@ -51,6 +51,10 @@ def forget_hashes(tournament):
         Log(tournament.log.path).append("opened", details, START)
 
 
+def table_of(cup, team):
+    return cup.frame(team).to_csv(index=False).encode()
+
+
 class TestDeadlines:
     def test_a_phase_that_is_extended_takes_files_until_its_new_end(self, cup):
         later = START + DAY + 2 * HOUR
@@ -204,6 +208,23 @@ class TestDeadlines:
         monkeypatch.setattr(messages, "write_whole", locked)
         assert write_notices(cup.tournament) == []
         assert (cup.tournament.public / "NOTICES.md").exists()
+
+
+def test_a_damaged_candidate_file_stops_a_decision_before_it_is_logged(cup):
+    """Otherwise the host would read an error, and the decision would count all the same."""
+    tournament = cup.tournament
+    for team in ("kyoto", "osaka"):
+        cup.hand_in(team, cup.frame(team))
+    cup.publish()
+    now = START + DAY + 2 * HOUR
+    disqualify(tournament, "kyoto", "copied", now)
+    damage(tournament.candidate_path("osaka"))
+    before = len(tournament.log.entries())
+    with pytest.raises(ValueError, match="osaka_candidate"):
+        readmit(tournament, "kyoto", "an error of ours", now)
+    with pytest.raises(ValueError, match="osaka_candidate"):
+        admit(tournament, "nara", "nara_anonymized.csv", table_of(cup, "nara"), "train", now)
+    assert len(Tournament(tournament.folder).log.entries()) == before
 
 
 class TestVerify:

@@ -25,6 +25,8 @@ from leaderboard.pages.documents import breakable
 from leaderboard.pages.pictures import DRAWING
 from metrics.columns import one_line
 from metrics.columns.printable import printable
+from scenarios.tournament.rules.scoring import built_in_names
+from scenarios.tournament.site.journal import SiteState
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError
 from scenarios.tournament.site.site import Visit
 
@@ -57,7 +59,7 @@ def environment() -> Environment:
         "breakable": breakable,
     }
     made.globals |= DRAWING
-    made.globals["static"] = static_address
+    made.globals |= {"static": static_address, "built_in": built_in_names}
     made.globals["new_number"] = lambda: secrets.token_urlsafe(16)
     return made
 
@@ -234,3 +236,14 @@ async def published_bytes(path: Path, missing: str) -> bytes:
         return await to_thread.run_sync(path.read_bytes)
     except FileNotFoundError:
         raise RefusalError(404, missing) from None
+
+
+def hidden(visit: Visit, state: SiteState) -> bool:
+    """Whether standings are hidden from this visitor."""
+    return state.hidden and not visit.is_host
+
+
+def attachment(data: bytes, name: str, kind: str) -> Response:
+    """A file to save under a name of the server's own."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+    return Response(data, media_type=kind, headers=headers)

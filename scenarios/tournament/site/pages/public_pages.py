@@ -11,12 +11,13 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from unicodedata import east_asian_width
 
 from anyio import to_thread
 from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
-from leaderboard.pages.advantage_axis import Plane
+from leaderboard.pages.advantage_axis import Plane, inside, is_free, places_beside, text_box
 from scenarios.tournament.host.boards import SCORING_GOES_ON, built_in_legend
 from scenarios.tournament.rules.folder import zip_bytes
 from scenarios.tournament.rules.settings import Phase
@@ -27,14 +28,15 @@ from scenarios.tournament.site.journal import MOST, SiteState
 from scenarios.tournament.site.pages.answers import (
     STATIC,
     answered,
+    attachment,
     done,
     environment,
+    hidden,
     page,
     published_bytes,
     rendered,
     static_content,
 )
-from scenarios.tournament.site.pages.team_pages import attachment, hidden
 from scenarios.tournament.site.refusal_error import RefusalError, refuse_if
 from scenarios.tournament.site.site import DEVICE, SESSION, Site, Visit, read_cookie, remove_cookie, set_cookie
 
@@ -104,6 +106,11 @@ def _lines(path: Path) -> list[dict[str, str]]:
 # Picture of utility against the worst attack.
 
 _PLANE = Plane("linear", 640, 400, (56, 16, 32, 48), 0.0)
+_FRAME = 0.0, _PLANE.width, 0.0, _PLANE.y(0.0) + 8
+_LINE = 14.0
+_LEVELS = [side * level for level in range(1, 25) for side in (1.0, -1.0)]
+LONGEST_NAME = 24
+"""Number of letters of a name that the picture shows."""
 
 
 @dataclass(frozen=True)
@@ -136,21 +143,31 @@ class PicturePoint:
 def picture_points(standings: Sequence[Mapping[str, str]]) -> list[PicturePoint]:
     """Points of the teams that have a table. The advantage of the worst attack is 1 - defense / utility.
 
-    Labels of near points are moved apart vertically.
+    Each name stands beside its point, or as near to that as it is clear of the other points and names.
     """
-    points: list[PicturePoint] = []
+    places = []
     for line in standings:
-        if not line.get("utility") or not line.get("defense"):
-            continue
-        utility, defense = float(line["utility"]), float(line["defense"])
-        advantage = 1 - defense / utility if utility > 0 else 1.0
-        x, y = _PLANE.x(advantage), _PLANE.y(min(max(utility, 0.0), 1.0))
-        anchor, label_x = ("end", x - 10) if x > _PLANE.width - 150 else ("start", x + 10)
-        label_y = y
-        while any(abs(label_y - one.label_y) < 13 and abs(x - one.x) < 130 for one in points):
-            label_y += 13
-        points.append(PicturePoint(line["team"], advantage, x, y, label_x, round(label_y, 1), anchor))
+        if line.get("utility") and line.get("defense"):
+            utility, defense = float(line["utility"]), float(line["defense"])
+            advantage = 1 - defense / utility if utility > 0 else 1.0
+            x, y = _PLANE.x(advantage), _PLANE.y(min(max(utility, 0.0), 1.0))
+            places.append((line["team"], line.get("title") or line["team"], advantage, x, y))
+    taken = [(x - 8, x + 8, y - 8, y + 8) for *_, x, y in places]
+    points = []
+    for team, title, advantage, x, y in places:
+        beside = places_beside((x, y), 10.0, _LINE, 1.0, _LEVELS)
+        boxes = {one: text_box(*one, _width(title), _LINE) for one in beside}
+        free = (one for one, box in boxes.items() if inside(box, _FRAME) and is_free(box, taken))
+        label_x, label_y, anchor = place = next(free, beside[0])
+        taken.append(boxes[place])
+        points.append(PicturePoint(team, advantage, x, y, label_x, round(label_y, 1), anchor))
     return points
+
+
+def _width(title: str) -> float:
+    """Width of a name in the picture, shortened as there; wide letters, such as Japanese ones, take twice the room."""
+    shown = title if len(title) <= LONGEST_NAME else f"{title[: LONGEST_NAME - 1]}…"
+    return sum(12.0 if east_asian_width(letter) in "WF" else 7.0 for letter in shown)
 
 
 _BOARDS = ("standings.csv", "matrix.csv")
@@ -211,7 +228,7 @@ def _content(site: Site, template: str, state: SiteState, ended: bool, member: b
         points=picture_points(board.standings),
         plane=_PLANE,
         ranking=RANKING[site.settings.ranking],
-        built_in=built_in_legend(),
+        legend=built_in_legend(),
     ).encode()
 
 

@@ -42,13 +42,16 @@ from scenarios.tournament.site.jobs import (
 from scenarios.tournament.site.journal import SiteState
 from scenarios.tournament.site.pages.answers import (
     answered,
+    attachment,
     damage_refusal,
     decided,
     done,
+    hidden,
     markdown_parser,
     published_bytes,
     shown,
 )
+from scenarios.tournament.site.pages.public_pages import HIDDEN, PublicBoard, read_board, what_counts_now
 from scenarios.tournament.site.posted_form import UploadedFile, UploadLimits
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError, found, refuse_if
 from scenarios.tournament.site.site import Visit
@@ -222,11 +225,16 @@ async def team_page(visit: Visit) -> Response:
         for one in visit.site.scoring.progress().failed
         if (what := failed_of(team, one.defense, one.attack or "", state.titles))
     }
+    # The team reads of itself what everybody reads of it.
+    concealed = hidden(visit, state)
+    folder = visit.site.folder / "public"
+    board = PublicBoard() if concealed else await to_thread.run_sync(read_board, folder, state.titles)
     content = {
         "team": team,
         "phase": str(state.phase),
         "until": state.until.isoformat() if state.until else None,
         "quota": {"used": state.used(team), "bytes": state.tournament.settings.quota},
+        "standing": next((line for line in board.standings if line["team"] == team), None),
         "submissions": submissions,
         "targets": targets,
         "notices": [{"time": one.time, "text": one.text} for one in reversed(state.notices)],
@@ -243,6 +251,7 @@ async def team_page(visit: Visit) -> Response:
         has_report=await to_thread.run_sync(_report_path(visit).is_file),
         own=not visit.is_host,
         attacking=attacking,
+        counts=HIDDEN if concealed else what_counts_now(state, board),
         largest=LARGEST,
     )
 
@@ -365,16 +374,5 @@ async def report(visit: Visit) -> Response:
     return answered(visit, "document.html", {"text": data.decode()}, heading=f"Report for {state.titles[visit.team]}")
 
 
-def hidden(visit: Visit, state: SiteState) -> bool:
-    """Whether standings are hidden from this visitor."""
-    return state.hidden and not visit.is_host
-
-
 def _report_path(visit: Visit) -> Path:
     return visit.site.folder / "teams" / visit.team / "report.md"
-
-
-def attachment(data: bytes, name: str, kind: str) -> Response:
-    """A file to save under a name of the server's own."""
-    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-    return Response(data, media_type=kind, headers=headers)

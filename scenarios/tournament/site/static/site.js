@@ -86,6 +86,22 @@
     });
   }
 
+  // The parts of the host's page as tabs; without this script they stand below each other.
+  function showTabs() {
+    const links = [...document.querySelectorAll("nav.tabs a")];
+    const show = () => {
+      const chosen = links.find((one) => one.hash === location.hash) ?? links[0];
+      for (const one of links) {
+        document.querySelector(one.hash).closest("section").hidden = one !== chosen;
+        if (one === chosen) one.setAttribute("aria-current", "true");
+        else one.removeAttribute("aria-current");
+      }
+    };
+    if (!links.length) return;
+    window.addEventListener("hashchange", show);
+    show();
+  }
+
   function follow() {
     if (!document.body.classList.contains("live") || !window.EventSource) return;
     let waiting = false;
@@ -116,5 +132,6 @@
   setInterval(countDown, 1000);
   takeDrops();
   preventSecondClick();
+  showTabs();
   follow();
 })();

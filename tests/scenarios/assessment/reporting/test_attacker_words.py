@@ -30,13 +30,14 @@ def equal_rows(setting, **cells):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", ["suppressed", "constant", "some"])
+@pytest.mark.parametrize("kind", ["suppressed", "constant", "some", "spelled"])
 def test_equal_rows_tell_nobody_apart(setting, kind):
     """Whatever attackers hit by luck: advantages of exactly 0, for each goal and each attacker."""
     frames = {
         "suppressed": equal_rows(setting),
         "constant": released_by(setting, Constant()),
         "some": equal_rows(setting, age="[0,99]"),
+        "spelled": equal_rows(setting, age=np.resize(["[0,99]", "[0, 99]", "[0,99.0]"], len(setting.records))),
     }
     table = finished(setting, frames[kind])
     origin = given_origin(np.random.default_rng(0).permutation(len(table.frame)))

@@ -87,6 +87,21 @@ def test_unknown_cells_are_counted_and_refuse_no_file(folder, options):
 
 
 @pytest.mark.thorough_beyond(1)
+@pytest.mark.parametrize("options", [(), ("--memory", "600MB")], ids=["memory", "parts"])
+def test_numbers_outside_the_domain_are_counted(folder, options):
+    released = pd.read_csv("star.csv", dtype=str)
+    assert "outside the domain" not in utility("star.csv", *options)[1]
+    starred, _ = utility("star.csv", *options)
+    for number in ("999", "-1", "9999.0"):
+        released.replace({"age": {"*": number}}).to_csv("far.csv", index=False)
+        count = (released["age"] == "*").sum()
+        assert f"age: {count} released cells of 200 lie outside the domain" in utility("far.csv", *options)[1]
+        named, notes = utility("far.csv", "--suppressed", number, *options)
+        assert named == starred
+        assert "outside the domain" not in notes
+
+
+@pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("roles", [(), ("--roles", "roles.toml")], ids=["inferred", "declared"])
 def test_attacks_read_empty_and_unknown_cells(folder, roles):
     def answers(released):

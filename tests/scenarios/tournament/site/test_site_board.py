@@ -8,8 +8,9 @@ import shutil
 import threading
 import zipfile
 from datetime import timedelta
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 
+import numpy as np
 import pytest
 from site_tools import HOUR, JSON, START, TEAMS, Clock, served
 
@@ -59,7 +60,8 @@ def test_the_page_shows_what_the_files_hold(scored):
     rows = list(csv.DictReader(io.StringIO(STANDINGS)))
     for row in rows:
         assert any(cell.startswith(row["team"]) for cell in cells)
-    assert cells.count("0.620") == 1
+    # The ranks of which the rank is made stand beside the scores.
+    assert page.count('0.620 <span class="muted">(1)</span>') == 1
     assert "handed in nothing" in page
     assert guest.get("/", headers=JSON).json()["standings"] == rows
     assert guest.get("/boards/standings.csv").text == STANDINGS
@@ -194,6 +196,26 @@ def test_while_standings_are_hidden_no_address_shows_a_number_or_the_picture(att
         assert (shown["counts"], shown["standings"]) == ("The standings are hidden until the tournament closes.", [])
 
 
+def test_a_team_reads_its_score_rank_and_what_it_has_not_attacked(scored):
+    kyoto = scored.member("kyoto")
+    text = " ".join(re.sub("<[^>]+>", "", kyoto.get("/team/kyoto").text).split())
+    assert "Rank 1 of 3: defense 0.620 (rank 1), attack 0.250 (rank 1)." in text
+    assert "0 of 1 tables attacked, missing: osaka." in text
+    assert "Standings so far" in text
+    assert kyoto.get("/team/kyoto", headers=JSON).json()["standing"]["rank"] == "1"
+    text = " ".join(re.sub("<[^>]+>", "", scored.member("nara").get("/team/nara").text).split())
+    assert "Rank 3 of 3: defense –, attack –. Handed in nothing." in text
+    assert "0 of 2 tables attacked, missing: kyoto, osaka." in text
+
+
+def test_a_team_does_not_read_hidden_standings(scored):
+    settings = scored.folder / "tournament.toml"
+    settings.write_text(settings.read_text().replace("hide_standings = false", "hide_standings = true"))
+    text = scored.member("kyoto").get("/team/kyoto").text
+    assert "hidden until the tournament closes" in text
+    assert "Rank 1" not in text
+
+
 def test_a_board_without_standings_says_why(cup_site):
     guest = cup_site.visitor()
     assert guest.get("/", headers=JSON).json()["counts"].startswith("Standings are not scored yet. 0 of 3 teams")
@@ -280,9 +302,31 @@ def test_the_picture_has_every_table_and_keeps_labels_apart():
     points = picture_points(rows)
     assert [point.team for point in points] == ["t0", "t1", "t2", "t3", "t4", "zero"]
     assert points[0].advantage == pytest.approx(0.5)
-    heights = sorted(point.label_y for point in points[:5])
-    assert all(later - earlier >= 13 for earlier, later in pairwise(heights))
+    # Each side of the points has names, one below the other.
+    for side in ("start", "middle", "end"):
+        heights = sorted(point.label_y for point in points[:5] if point.anchor == side)
+        assert all(later - earlier >= 13 for earlier, later in pairwise(heights))
     assert points[-1].advantage == 1.0
+
+
+@pytest.mark.parametrize("letter", ["名", "n"])
+def test_twelve_long_names_in_the_picture_are_clear_of_each_other(letter):
+    """Wide letters take 12 units each, others 7; names are 12 units high."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {"team": f"t{n}", "title": letter * 20, "utility": str(utility), "defense": str(utility * kept)}
+        for n, (utility, kept) in enumerate(rng.random((12, 2)).round(2) ** 3)
+    ]
+    wide = 20 * (12 if letter == "名" else 7)
+    boxes = [
+        (one.label_x - wide * share, one.label_x + wide * (1 - share), one.label_y)
+        for one in picture_points(rows)
+        for share in [{"start": 0, "middle": 0.5, "end": 1}[one.anchor]]
+    ]
+    assert len(boxes) == 12
+    assert all(left >= 0 and right <= 640 and 0 < y < 360 for left, right, y in boxes)
+    for (left, right, y), (other_left, other_right, other_y) in combinations(boxes, 2):
+        assert right < other_left or other_right < left or abs(y - other_y) >= 12
 
 
 class Running(Clock):

@@ -42,7 +42,7 @@ METHOD = (
 )
 GUEST = ("/", "/screen", "/rules", "/log-in", "/presentations", "/nowhere", "/invitation/wrong")
 TEAM = ("/", "/account", "/team/kyoto", "/team/kyoto/report", "/team/kyoto/presentation", "/team/osaka")
-HOST = ("/host", "/team/kyoto", "/team/kyoto/presentation", "/account")
+HOST = ("/host", "/host#decisions", "/host#grave", "/host#full", "/team/kyoto", "/team/kyoto/presentation", "/account")
 PAGES = {"kyoto": TEAM, "host": HOST, "guest": GUEST}
 """Pages of the attack phase by who opens them, also such that are refused; those with most elements first."""
 CLOSED = {
@@ -116,7 +116,7 @@ def test_a_tournament_from_invitation_to_standings(cup_site, browser, monkeypatc
         kyoto, osaka = (Person(browser, address) for _ in range(2))
         host = Person(browser, address, timezone_id="Asia/Tokyo", locale="en-GB")
         host.accept(cup_site.invitation("host"))
-        host.open("/host")
+        host.open("/host#decisions")
         # Pages show and forms read times in one zone.
         host.page.locator("#extend-phase").select_option("attack")
         host.page.get_by_label("New end (GMT+9)").fill("2030-01-03T21:30")
@@ -126,6 +126,7 @@ def test_a_tournament_from_invitation_to_standings(cup_site, browser, monkeypatc
         # Browsers differ in the comma after the day of the week.
         assert re.search(r"attack ends at Thu,? 3 Jan 2030, 21:30 GMT\+9", host.page.locator("#outcome").inner_text())
         assert re.search(r"Wed,? 2 Jan 2030, 21:00 GMT\+9", host.page.locator(".phase").inner_text())
+        host.open("/host#decisions")
         host.page.locator("#invite-team").select_option("kyoto")
         host.press("Make a one-time link")
         link = host.page.locator("main code").inner_text()
@@ -171,7 +172,7 @@ def close_phase(host, site, moment):
     """The host closes the phase at its end; sessions have ended by then."""
     site.clock.now = moment + HOUR
     host.log_in("host")
-    host.open("/host").locator("#sure-advance").check()
+    host.open("/host#grave").locator("#sure-advance").check()
     host.press("Close the phase")
     assert host.page.locator("#outcome .accepted").count() == 1
 
@@ -213,10 +214,11 @@ def visit_attack_phase(person, site, visit):
 
 def visit_messages(host, visit):
     """Open the pages that follow a message, and an invitation."""
-    host.open("/host")
+    host.open("/host#decisions")
     host.page.locator("#text").fill("Lunch at noon. " + "Wakayama" * 30)
     host.press("Post")
     visit(host.page)
+    host.open("/host#decisions")
     host.page.locator("#invite-team").select_option("nara")
     host.press("Make a one-time link")
     visit(host.page)

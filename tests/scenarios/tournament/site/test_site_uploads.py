@@ -105,7 +105,14 @@ def test_a_preview_is_no_submission(cup_site, request):
     assert (wrong.status_code, wrong.json()["valid"]) == (422, False)
     assert wrong.json()["problems"]
     page = kyoto.post("/team/kyoto/preview", {"once": "p"}, files=files)
-    assert "Nothing was submitted by this preview" in kyoto.get(page.headers["location"]).text
+    text = kyoto.get(page.headers["location"]).text
+    assert "Nothing was submitted by this preview" in text
+    # An attack finds nearly everybody in the originals, so the outcome is no good news.
+    assert shown["attacks"][0]["advantage"] >= 0.5
+    outcome = text[text.index('id="outcome"') :]
+    assert outcome.index('class="refused"') < outcome.index("This table protects little: built-in attack A succeeds in")
+    assert 'class="accepted"' not in outcome
+    assert "baseline:" not in outcome
 
 
 def test_the_deadline_holds_by_the_servers_clock(cup_site):
