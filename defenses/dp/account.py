@@ -12,16 +12,19 @@ import threading
 import tomllib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from defenses.base.queries import BudgetSpent
 from defenses.dp.composition import bisect, check_cost, group_privacy, zcdp_epsilon, zcdp_rho
 from defenses.dp.mechanism import check_delta
-from metrics.columns import check_real, refuse, require, write_atomically
+from metrics.columns import check_real, refuse, refuse_rows, require, write_atomically
 
 # The file of a privacy account, TOML or JSON: written atomically, and by one process at a time.
 
@@ -269,6 +272,40 @@ class Account(ABC):
         check_cost(epsilon, delta, rho)
         with self._lock:
             return not self._exceeds(self._costs_with(epsilon, delta, rho))
+
+    def spend_parallel(self, costs: Sequence[tuple[float, float]], members: Sequence[ArrayLike]) -> None:
+        """Enter the cost of answers on disjoint sets of rows: the largest of their costs.
+
+        Row numbers are public and a replaced record keeps its row, so that only one of the answers depends on it.
+
+        Parameters
+        ----------
+        costs : sequence of tuple of float
+            Epsilon and delta of each answer.
+        members : sequence of array_like of bool, shape (n,) each
+            The rows that each answer depends on.
+
+        Raises
+        ------
+        BudgetSpent
+            If the budget would be exceeded.
+        ValueError
+            If `members` does not hold one boolean mask a cost, all of one length, or a row belongs to two masks.
+        """
+        masks = [np.asarray(mask) for mask in members]
+        require(
+            masks and len(masks) == len(costs), f"members must hold one mask a cost, {len(costs)}, got {len(masks)}"
+        )
+        refuse(
+            any(mask.dtype != bool or mask.ndim != 1 or mask.shape != masks[0].shape for mask in masks),
+            "members must hold boolean masks of one length",
+        )
+        refuse_rows(
+            np.sum(masks, axis=0) > 1, lambda row: f"members: row {row} belongs to two parts; such costs add up"
+        )
+        for epsilon, delta in costs:
+            check_cost(epsilon, delta)
+        self.spend(max(e for e, _ in costs), max(d for _, d in costs))
 
     def group(self, m: int) -> tuple[float, float]:
         """Epsilon and delta of all costs so far for a group of m records."""

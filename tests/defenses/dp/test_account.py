@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from defenses.base.queries import BudgetSpent
@@ -94,6 +95,37 @@ def test_bad_costs_are_refused_and_cost_nothing(bad):
         with pytest.raises(ValueError, match=r"epsilon|delta|rho"):
             budget.spend(*cost)
     assert budget.spent == (0, 0)
+
+
+def test_disjoint_parts_cost_the_largest():
+    budget = Accountant(epsilon=1.0, delta=1e-6)
+    rows = np.arange(9)
+    budget.spend_parallel([(0.3, 1e-7), (0.5, 0.0), (0.1, 0.0)], [rows % 3 == part for part in range(3)])
+    assert budget.spent == (0.5, 1e-7)
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ([[True, True], [False, True]], "row 1"),
+        ([[True, False]], "one mask a cost"),
+        ([[True, False], [1, 0]], "boolean"),
+        ([[True, False], [True]], "one length"),
+    ],
+)
+def test_parts_that_are_not_disjoint_are_refused(members, message):
+    budget = Accountant(epsilon=1.0)
+    with pytest.raises(ValueError, match=message):
+        budget.spend_parallel([(0.1, 0.0), (0.1, 0.0)], members)
+    assert budget.spent == (0, 0)
+
+
+@pytest.mark.parametrize("part", [(math.nan, 0.0), (-3.0, 0.0), (0.1, math.nan), ("a", 0.0), (0.1, 1.0)])
+def test_no_part_of_a_parallel_cost_is_overlooked(part):
+    account = Accountant(epsilon=1.0)
+    with pytest.raises(ValueError, match=r"epsilon|delta"):
+        account.spend_parallel([(0.1, 0.0), part], [[True, False], [False, True]])
+    assert account.spent == (0, 0)
 
 
 def test_the_contract_itself_composes_nothing():
