@@ -130,8 +130,7 @@ def uniqueness(frame: pd.DataFrame, columns: Sequence[str]) -> Uniqueness:
 
 def _joint(classes: Integers, codes: Integers) -> Integers:
     """Classes split by codes."""
-    joint: Integers = pd.factorize(classes * (int(codes.max()) + 1) + codes)[0]
-    return joint
+    return np.asarray(pd.factorize(classes * (int(codes.max()) + 1) + codes)[0])
 
 
 def _unique_share(classes: Integers) -> float:
@@ -156,6 +155,8 @@ NAMES_PEOPLE = "by its name: it names people or where they live, though values r
 """Reason of a column of names or addresses, which people share."""
 LOOKS_LIKE_PEOPLE = "its values look like names of people"
 """Reason of a column of texts such as "Surname, Given"."""
+BY_FREE_TEXT = "free text by its name, which may name people"
+"""Reason of a column of texts that is called a note or a remark."""
 HALF_DISTINCT = 0.5
 """Share of distinct values from which even a short column may number people, if its name says so."""
 LIGHT = 2.0
@@ -198,19 +199,16 @@ def suggested_identifier(name: str, column: pd.Series[Any]) -> Suggestion | None
         if column.dtype != object
         else _text_reason(distinct, len(present), by_name=by_name)
     )
-    if in_groups and reason == BY_NAME_REPEATED:
-        reason, guess = BY_NAME_GROUP, True
-    if names_people and (not reason or reason == BY_NAME_REPEATED):
-        reason, guess = NAMES_PEOPLE, True
-    if (
-        reason in ("", BY_NAME_REPEATED)
-        and column.dtype == object
-        and len(distinct) > FEW
-        and look_like_people(distinct.tolist())
-    ):
-        reason, guess = LOOKS_LIKE_PEOPLE, True
-    if not reason and column.dtype == object and len(distinct) > FEW and hints_at(name, FREE_TEXT, FREE_TEXT_JAPANESE):
-        reason, guess = "free text by its name, which may name people", True
+    many_texts = column.dtype == object and len(distinct) > FEW
+    if reason in ("", BY_NAME_REPEATED):
+        guesses = {
+            BY_NAME_GROUP: in_groups and reason == BY_NAME_REPEATED,
+            NAMES_PEOPLE: names_people,
+            LOOKS_LIKE_PEOPLE: many_texts and look_like_people(distinct.tolist()),
+            BY_NAME_REPEATED: reason == BY_NAME_REPEATED,
+            BY_FREE_TEXT: many_texts and hints_at(name, FREE_TEXT, FREE_TEXT_JAPANESE),
+        }
+        reason, guess = next((words for words, holds in guesses.items() if holds), ""), True
     return Suggestion(IDENTIFIER, reason, guess) if reason else None
 
 
