@@ -12,6 +12,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from attacks.base import Attack, Knowledge, RankedAnswers, SharedColumn, shared_columns
+from attacks.base.text_similarity import SPELLING
 from attacks.linkage.likeliest_candidates import TABLE, likeliest_of_all
 from attacks.linkage.linkage_answers import assignment_answers, matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, nearest_by, simulated_pairs, some_rows
@@ -62,9 +63,9 @@ LEVEL_NAMES = ("one spelling", "nearly equal", "similar")
 class ComparedColumn:
     """Comparisons of a column, of which a pair agrees in at most one.
 
-    A cell agrees with a value that it covers. Where all cells are plain, numbers are compared a second time by public
-    bins. Equal numbers do not agree in that comparison too. Where a column has typing errors, texts are compared by
-    further levels: one spelling, nearly equal, similar.
+    A cell agrees with a value that it covers, or, where it covers none, with those of its spelling. Where all cells are
+    plain, numbers are compared a second time by public bins. Equal numbers do not agree in that comparison too. Where
+    a column has typing errors, texts are compared by further levels: one spelling, nearly equal, similar.
 
     Parameters
     ----------
@@ -110,7 +111,7 @@ class ComparedColumn:
         return self._table(self.column)
 
     def _table(self, part: SharedColumn) -> NDArray[np.int8]:
-        outcome = part.contains().astype(np.int8)
+        outcome = self._agreement(part).astype(np.int8)
         if self._bins and isinstance(part.cells, NumericCells):
             domain = part.cells.domain
             same_bin = domain.codes(part.cells.hull()[0])[:, None] == domain.codes(part.values)
@@ -118,8 +119,16 @@ class ComparedColumn:
         if part.errors is not None:
             levels = part.errors.levels(outcome.shape)
             for number, level in enumerate(self._levels, start=2):
-                outcome[levels == level] = number
+                outcome[(levels == level) & (outcome == 0)] = number
         return outcome
+
+    @staticmethod
+    def _agreement(part: SharedColumn) -> Booleans:
+        """Which values each cell covers, or has the spelling of where it covers none, shape (cells, values)."""
+        covered = part.contains()
+        if part.errors is None:
+            return covered
+        return covered | ((part.errors.levels(covered.shape) == SPELLING) & ~covered.any(axis=1, keepdims=True))
 
     def at(self, rows: Integers, candidates: Integers | Integers32) -> NDArray[np.int8]:
         """The comparison in which each row agrees with the candidate beside it, shape (pairs,); see `outcomes`."""
@@ -143,7 +152,7 @@ class ComparedColumn:
         count = np.bincount(cells.codes, minlength=cells.missing.size)
         if errors is None:
             return np.zeros(count.size), np.zeros(0)
-        return errors.rarity(self.column.contains() @ self.column.shares, count)
+        return errors.rarity(self._agreement(self.column) @ self.column.shares, count)
 
     def weights(self, rows: Integers, gains: Floats, *, rare: bool) -> Floats:
         """What the column adds to the match weights of some rows with all candidates, shape (rows, candidates).
@@ -163,7 +172,9 @@ class ComparedColumn:
             of_cells, of_pairs = self._rarity
             place, pair = self.column.errors.of_cells(used)
             table += (outcome == 1) * of_cells[used, None]
-            table[place, self.column.errors.pairs.value[pair]] += of_pairs[pair]
+            table[place, self.column.errors.pairs.value[pair]] += of_pairs[pair] * (
+                outcome[place, self.column.errors.pairs.value[pair]] > 1
+            )
         return np.asarray(gathered(table, codes, self.column.codes), dtype=float)
 
 
