@@ -206,6 +206,8 @@ PRIOR = 0.5
 # probability OFTEN. Those of other pairs disagree with it. The other outcomes of a column share SELDOM.
 OFTEN, SELDOM = 0.9, 0.1
 MOST_ITERATIONS = 100
+# Least weight of agreement in a column by its first comparison: it breaks ties, and never counts against a match.
+LEAST_GAIN = 1e-3
 # Relative part of the tolerance, beside the absolute one that the caller chooses.
 RELATIVE_TOLERANCE = 1e-5
 
@@ -240,7 +242,8 @@ def fitted_weights(agreement: Agreement, tolerance: float) -> MatchWeights:
     Matches and other pairs are two latent classes, within which columns are independent. A column with a second
     comparison has three outcomes: a pair agrees in the first, in the second or in neither. The iteration runs on the
     distinct patterns with their counts. It ends when no probability moves by more than `tolerance`, or after 100
-    rounds.
+    rounds. Where latent classes are not those of matches, agreement in a column may count against a match. Agreement in
+    its first comparison then breaks ties only.
 
     Parameters
     ----------
@@ -267,6 +270,7 @@ def fitted_weights(agreement: Agreement, tolerance: float) -> MatchWeights:
     agree = np.arange(varied.size) + np.cumsum(first)
     disagree = agree[first] - 1
     gains = weights[agree] - weights[disagree][np.cumsum(first) - 1]
+    gains[first] = np.maximum(gains[first], LEAST_GAIN)
     return MatchWeights(float(weights[disagree].sum()), tuple(agreement.names[number] for number in varied), gains)
 
 
