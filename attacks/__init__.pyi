@@ -39,9 +39,12 @@ from .membership.local_likelihood_membership import LocalLikelihoodMembership as
 from .membership.loss_threshold import LossThreshold as LossThreshold
 from .membership.marginal_membership import MarginalMembership as MarginalMembership
 from .membership.model_membership import ModelMembership as ModelMembership
+from .membership.query_membership import QueryMembership as QueryMembership
+from .membership.rank_average_membership import RankAverageMembership as RankAverageMembership
 from .membership.rmia import RMIA as RMIA
 from .membership.shadow_models import ShadowModels as ShadowModels
 from .membership.synthesis_likelihood_ratio import SynthesisLikelihoodRatio as SynthesisLikelihoodRatio
+from .membership.vulnerable_record_membership import VulnerableRecordMembership as VulnerableRecordMembership
 
 # attributes
 from .attributes.learned_inference import BayesInference as BayesInference

@@ -35,8 +35,8 @@ from metrics.columns import Floats, Integers, check_integer, check_real
 # numbers. In shuffled releases it stayed below 2 with 17 mixed columns, 8 with 50 ratings and 31 with 46 columns of
 # numbers.
 LEAST_GAIN, FOR_EACH_COLUMN, FOR_MANY_NUMBERS = 0.5, 0.15, 0.55
-# Weight of evidence that may be chance.
-FAINT = 0.01
+# Bound of the log-odds that the columns point at candidates; from there evidence counts in full.
+SURE = 20.0
 
 
 def information(models: ColumnModels, evidence: Floats) -> Floats:
@@ -45,6 +45,25 @@ def information(models: ColumnModels, evidence: Floats) -> Floats:
     ratios = [1 / models.ratio(number) for number in range(len(tables))]
     loss = -gains(candidate_weights(evidence), [one.column for one in tables], ratios)
     return np.asarray(loss / max(1, len(evidence)))
+
+
+def averaged(evidence: Floats, weight: float) -> Floats:
+    """Evidence averaged with that of rows which stem from no candidate in particular, shape (rows, candidates).
+
+    Parameters
+    ----------
+    evidence : ndarray of float, shape (rows, candidates)
+        Log-likelihood of each row under each candidate.
+    weight : float
+        Probability that rows stem from candidates by this evidence.
+
+    References
+    ----------
+    Hoeting, Madigan, Raftery and Volinsky (1999), Bayesian model averaging.
+    """
+    most = evidence.max(axis=1, keepdims=True)
+    likelihood = np.exp(evidence - most)
+    return np.asarray(np.log(weight * likelihood + (1 - weight) * likelihood.mean(axis=1, keepdims=True)) + most)
 
 
 def significant(models: ColumnModels, evidence: Floats) -> tuple[Floats, Floats]:
@@ -68,16 +87,13 @@ def significant(models: ColumnModels, evidence: Floats) -> tuple[Floats, Floats]
     # What is gained if the cells of a row stem from one candidate, against each from a candidate of its own.
     joint_gain = marginal_log_likelihood(evidence) - models.separate_log_likelihood()
     many = sum(one.noisy and len(one.column.values) > SMALL_GRID for one in models.tables)
-    least = LEAST_GAIN + FOR_EACH_COLUMN * columns + FOR_MANY_NUMBERS * many
-    # Up to the gain that may be chance evidence is faint, from twice that it counts in full.
-    weight = float(np.clip((joint_gain - least) / least, FAINT, 1.0))
-    if weight < 1:
-        evidence = evidence * weight
-    if weight <= FAINT:
-        return evidence, np.zeros(columns)
-    loss = information(models, evidence / weight)
+    odds = joint_gain - (LEAST_GAIN + FOR_EACH_COLUMN * columns + FOR_MANY_NUMBERS * many)
+    weakened = evidence if odds > SURE else averaged(evidence, 1 / (1 + np.exp(-max(odds, -SURE))))
+    if odds <= 0:
+        return weakened, np.zeros(columns)
+    loss = information(models, evidence)
     parameters = np.array([1 + one.disturbed + one.noisy for one in models.tables])
-    return evidence, np.where(rows * loss > 0.5 * parameters * np.log1p(rows), loss, 0.0)
+    return weakened, np.where(rows * loss > 0.5 * parameters * np.log1p(rows), loss, 0.0)
 
 
 @dataclass(frozen=True)
@@ -111,19 +127,26 @@ class ExpectationMaximizationLinkage(Linkage):
     looked nearer. It found 91 to 98 % with 91 to 98 % confidence. From Gower's distance alone it found at most
     6 % in three of the five kinds of such releases that the tests make.
 
-    Evidence counts as chance if the joint likelihood of the columns hardly exceeds that of each column by itself.
-    Confidences then fall to the chance level (`attacks.linkage.expectation_maximization_linkage`). If most columns hold
-    the values of one other person and those of the true one are hidden, that other person is named confidently. The
-    same release can stem from the other person with the remaining columns replaced. So no confidence is right in both
-    cases. Here it fits the second one. In four releases of 60 of 1,000 people, 65 % of the other people were named and
-    8 % of the true ones, with a confidence of 73 %.
+    Evidence is averaged with the chance level. Its weight is the probability that the columns jointly point at
+    candidates. The log-odds are the gain in likelihood over each column by itself, less what may be gained by chance
+    (`attacks.linkage.expectation_maximization_linkage`).
+
+    If most columns hold the values of one other person and those of the true one are hidden, that other person is named
+    confidently. The same release can stem from the other person with the remaining columns replaced. So no confidence
+    is right in both cases. Here it fits the second one. In four releases of 60 of 1,000 people, 65 % of the other
+    people were named and 8 % of the true ones, with a confidence of 73 %.
+
+    Numbers that are coded at the top or bottom are recognized. Values at and beyond an end then explain its frequency,
+    and values at the end alone do not. Each value beyond the end is kept as that end. With nearly half of all numbers
+    coded at either side, 96 % of bank customers among hard decoys are found with 96 % confidence. Without this rule it
+    was 79 % with 72 %.
 
     Stated and right shares were compared over the settings of the defenses in `arena`, on 300 to 500 bank customers
-    each. They differ by more than five points in about an eighth of them. Confidences are too high by 13 to 22 points
-    where numbers are swapped within half of the ranks, and by 6 to 9 for groups of three among hard decoys. They are
-    too low by 5 to 12 points where mechanisms of middle strength leave faint evidence, which counts as chance. This
-    concerns PRAM, optimal matrices and retentions, and local reports. It also concerns ranks swapped without limit and
-    nearly half of all numbers coded at the top and the bottom.
+    each. They differ by more than five points in about one of eleven. Confidences are too high by 17 to 21 points where
+    numbers are swapped within half of the ranks. They are too high by 6 among hard decoys, for groups of three and for
+    reports by `OptimizedUnaryEncoding` (epsilon 20). They are too low by 5 to 11 points where mechanisms of middle
+    strength leave faint evidence. This concerns ranks swapped without limit, optimal matrices (epsilon 20 and 30),
+    `OptimalRetentionByObjective` (epsilon 60), 30 % retained values, and other local reports (epsilon 20).
 
     Several rows may stem from one candidate, as where rows outnumber people. Each row is then matched by itself, if
     that has the larger marginal likelihood (`attacks.linkage.linkage_answers.several_rows`). In the third data set of

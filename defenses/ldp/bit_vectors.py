@@ -229,24 +229,6 @@ class LongitudinalUnaryEncoding(UnaryEncoding):
         a, b = np.exp(odds - top), np.exp(-top)
         return np.asarray((np.log(p * a + (1 - p) * b) - np.log(q * a + (1 - q) * b))[times_set])
 
-    def rounds_variance(self, n: int, frequencies: Floats, rounds: int) -> Floats:
-        """Variance of the mean over rounds of the estimated counts, shape (d,); see the class for the derivation.
-
-        Parameters
-        ----------
-        n : int
-            Number of persons.
-        frequencies : ndarray of float, shape (d,)
-            Share of the persons that have each value.
-        rounds : int
-            Number of rounds, at least 1.
-        """
-        check_integer("rounds", rounds, low=1)
-        p_2, (p, q) = self.kept, self.memoized
-        own, other = (s * (1 - s) * (2 * p_2 - 1) ** 2 + p_2 * (1 - p_2) / rounds for s in (p, q))
-        shares = np.asarray(frequencies, dtype=float)
-        return np.asarray(n * (shares * own + (1 - shares) * other) / (self.p - self.q) ** 2)
-
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         (reports,) = self.privatize_rounds(values, 1, rng)
         return dict(reports.parts)

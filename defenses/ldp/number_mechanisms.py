@@ -227,11 +227,6 @@ class PiecewiseMechanism(NumberMechanism):
     share = 1.0
     """1: every report is piecewise."""
 
-    @property
-    def within_piece(self) -> float:
-        """Probability that the guess 2 y/(C + 1) is within e^(-epsilon/2) of the number: x/(x + 1)."""
-        return float(1 / (1 + np.exp(-self.epsilon / 2)))
-
 
 class TwoPointMechanism(NumberMechanism):
     """Two-point mechanism of Duchi, Jordan and Wainwright: an unbiased report of a number by one bit.

@@ -281,14 +281,6 @@ class ShuffledResponse(Parametrized):
         other = third / odds + (self.n - u - w - third)
         return np.asarray(np.log(odds * u + w + other) - np.log(u + odds * w + other))
 
-    def distinguishing_advantage(self) -> float:
-        """Advantage of the best attack on one person whose value is one of two, all other values being known.
-
-        It is the total variation distance of the two releases, where all others have a third value. The attack is right
-        with probability (1 + advantage)/2.
-        """
-        return attained_delta(0.0, self.n, local_epsilon=self.local.epsilon, d=self.d)
-
 
 @lru_cache(maxsize=1024)
 def _largest_local_epsilon(epsilon: float, delta: float, d: int, n: int) -> float:

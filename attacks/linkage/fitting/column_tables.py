@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from attacks.base import SharedColumn
-from metrics.columns import Array, CategoricalCells, Floats, NumericCells
+from metrics.columns import Array, Booleans, CategoricalCells, Floats, Integers, NumericCells
 
 # Noise families of a numeric column: Gaussian and Laplace, with scale and offset.
 
@@ -155,6 +155,41 @@ def covering_weights(
     return weight
 
 
+def coded_ends(numbers: Floats, count: Integers, values: Floats, share: Floats) -> Booleans:
+    """Pairs of an end of the released numbers and a value beyond it, if numbers are coded at this end.
+
+    They are if values at and beyond the end explain its frequency, and values at the end alone do not. A gain in
+    log-likelihood must pay for a parameter, as in the Bayesian information criterion. Shape (cells, values).
+
+    Parameters
+    ----------
+    numbers : ndarray of float, shape (cells,)
+        Distinct released numbers, NaN where missing.
+    count : ndarray of int, shape (cells,)
+        Number of rows with each.
+    values, share : ndarray of float, shape (values,)
+        Distinct values of the candidates, and the share of candidates with each.
+
+    References
+    ----------
+    Hundepool and others (2012), Statistical disclosure control, section 3.3.3, for top and bottom coding.
+    """
+    # One row holds the end by definition and says nothing.
+    rows, coded = count.sum() - 1, np.zeros((numbers.size, values.size), dtype=bool)
+    if np.isnan(numbers).all():
+        return coded
+    for end, sign in ((np.nanmin(numbers), 1), (np.nanmax(numbers), -1)):
+        beyond, observed = sign * values <= sign * end, count[numbers == end].sum() - 1
+        chances = np.array([share[values == end].sum(), share[beyond].sum(), observed / max(1, rows)])
+        # A value that nobody has counts as that of half a candidate.
+        chances = np.clip(chances, share.min() / 2, 1 - share.min() / 2)
+        alone, together, best = observed * np.log(chances) + (rows - observed) * np.log(1 - chances)
+        price = 0.5 * np.log1p(rows) + 1
+        if together > alone + price and together > best - price:
+            coded |= np.outer(numbers == end, beyond)
+    return coded
+
+
 # Number of rows that the candidates' values count for in the frequencies of replaced cells.
 PRIOR = 2.0
 # Shares of kept, disturbed and replaced values before anything is known.
@@ -227,8 +262,8 @@ class ColumnTables:
             if column.errors is not None:
                 mistyped = column.errors.ratio_table(np.arange(count.size)) * by_frequency[:, None]
             return cls(column, given_kept, by_frequency[:, None], evenly, None, 1.0, np.ones((1, 1)), mistyped)
-        given_kept = covers
         values, numbers = column.values.astype(float), cells.hull()[0]
+        given_kept = np.maximum(covers, coded_ends(numbers, count, values, share))
         # A number stands for the interval to its released neighbours, of which `width` is its own share.
         occurring = np.r_[numbers, values]
         width = interval_lengths(numbers, occurring)

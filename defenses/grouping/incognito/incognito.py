@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -79,16 +80,6 @@ class FullDomainRelease(MicrodataRelease):
     def remark(self) -> str:
         """The loss, and whether it is proven minimal."""
         return search_remark(self.loss, optimal=self.optimal, bound=self.bound)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FullDomainRecoding(Recoding):
-    """Full-domain generalization of counted records, with the attributes of `FullDomainRelease`."""
-
-    levels: Mapping[str, int]
-    loss: float
-    optimal: bool
-    bound: float
 
 
 def search_remark(loss: float, *, optimal: bool, bound: float) -> str:
@@ -268,17 +259,9 @@ class Incognito(ConstrainedDefense):
 
     def apply(self, records: Microdata, rng: Generator) -> FullDomainRelease:
         """Release the columns at their optimal levels; nothing is drawn."""
-        recoding = self.recode(self.counted(records))
+        recoding, found = self._recoded(self.counted(records))
         release = recoded_release(records, recoding)
-        return FullDomainRelease(
-            release.frame,
-            release.origin,
-            release.channel,
-            levels=recoding.levels,
-            loss=recoding.loss,
-            optimal=recoding.optimal,
-            bound=recoding.bound,
-        )
+        return FullDomainRelease(release.frame, release.origin, release.channel, **found)
 
     def check(self, records: Microdata) -> None:
         """Check the parameters without the search, which `guarantee` and `apply` make."""
@@ -297,8 +280,12 @@ class Incognito(ConstrainedDefense):
         refuse(verdict.refutes, self._nothing_meets(problem))
         return self._guarantee(problem, records, None)
 
-    def recode(self, records: CountedTable) -> FullDomainRecoding:
+    def recode(self, records: CountedTable) -> Recoding:
         """Release the columns of counted records at their optimal levels; nothing is drawn."""
+        return self._recoded(records)[0]
+
+    def _recoded(self, records: CountedTable) -> tuple[Recoding, dict[str, Any]]:
+        """Recoding at the optimal levels, and what a `FullDomainRelease` says of the search."""
         problem, finest = self._problem(records)
         best, bound, optimal = self._search(problem)
         suppressed = problem.lattice.members_of(best.node, best.classes, best.suppressed)
@@ -317,17 +304,14 @@ class Incognito(ConstrainedDefense):
         if suppressed.any():
             cells = {name: each.extended(SUPPRESSED) for name, each in cells.items()}
             classes = np.where(suppressed, members.size, classes)
-        return FullDomainRecoding(
+        recoding = Recoding(
             classes[finest],
             cells,
             self._guarantee(problem, roles, best),
             Channel(tuple(Containment(name, roles.domain(name)) for name in problem.names)),
             search_remark(best.loss, optimal=optimal, bound=bound),
-            levels=levels,
-            loss=best.loss,
-            optimal=optimal,
-            bound=bound,
         )
+        return recoding, {"levels": levels, "loss": best.loss, "optimal": optimal, "bound": bound}
 
     def minimal_nodes(self, records: Microdata) -> list[dict[str, int]]:
         """List the minimal nodes: choices of levels that satisfy all requirements while no finer choice does.

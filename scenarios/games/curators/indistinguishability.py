@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -29,7 +30,7 @@ from defenses.dp.graphs import check_level
 from metrics import CategoricalDomain, NumericDomain, Score, Scores, epsilon_lower_bound
 from metrics.columns import Booleans, Floats, check_choice, check_integer, check_real, refuse, require
 from scenarios.games.curators.statistics_game import AnalystQuery, CuratorGame, answered_utility, seed_of
-from scenarios.games.game import Game, Secret
+from scenarios.games.game import Secret
 
 OF_NUMBERS: dict[str, Callable[[str], Query]] = {"Maximum": Maximum, "Mean": Mean, "Median": Median, "Sum": Sum}
 QUERIES: dict[str, Callable[[str], Query]] = {**OF_NUMBERS, "Histogram": Histogram}
@@ -49,110 +50,26 @@ class DistinguishingSecret(Secret):
     seed: int
 
 
-class Indistinguishability(CuratorGame):
-    """Distinguishing game of differential privacy: decide which of two neighbouring tables is behind an answer.
-
-    The adversary chooses both tables, which differ in at most one record. The curator runs once for each challenge,
-    on either table for half of the challenges, in random order. The adversary can run the curator too. It decides for
-    each challenge which table is behind it. The frequencies of its decisions give a lower bound on epsilon.
-
-    Parameters
-    ----------
-    records : Microdata
-        The population from which a first table is drawn; the adversary may change it.
-    column : str
-        The queried column; the tables have no other.
-    query : {"Histogram", "Maximum", "Mean", "Median", "Sum"}
-        The query.
-    size : int
-        Number of records in a table.
-    challenges : int
-        Number of challenges, half of them on either table.
-    confidence : float
-        Confidence level of the lower bound on epsilon, in (0, 1).
-    delta : float
-        The delta of (epsilon, delta)-differential privacy, in [0, 1): epsilon >= ln((p - delta)/q).
-
-    Raises
-    ------
-    ValueError
-        If the column does not fit the query, a number is out of range or the table has too few records.
-    """
+class NeighboursGame(CuratorGame):
+    """Abstract distinguishing game: the curator runs once for each challenge, on either table for half of them."""
 
     takes: ClassVar[Mapping[str, type[Claims]]] = {"distinguishing": Decisions}
-    lets_choose: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        records: Microdata,
-        column: str,
-        query: str = "Sum",
-        size: int = 20,
-        challenges: int = 400,
-        confidence: float = 0.999,
-        delta: float = 0.0,
-    ) -> None:
+    def __init__(self, *, records: Microdata, challenges: int, confidence: float, delta: float = 0.0) -> None:
         self.records = records
-        self.column = column
-        self.query = check_choice("query", query, sorted(QUERIES))
-        domain = records.domains.get(column)
-        if domain is None:
-            raise ValueError(f"column: {column!r} is not a column with a declared domain")
-        if query in OF_NUMBERS and isinstance(domain, CategoricalDomain):
-            raise ValueError(f"column: {query} needs numbers, but {column!r} holds categories")
-        self.size = check_integer("size", size, low=1)
         self.challenges = check_integer("challenges", challenges, low=2)
         self.confidence = check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
         self.delta = check_real("delta", delta, low=0, high=1, open_high=True)
-        refuse(len(records) < size, f"size: {size} records are needed, but the table has {len(records)}")
-
-    def _table(self, frame: pd.DataFrame) -> Microdata:
-        return Microdata(frame, sensitive=(self.column,), domains={self.column: self.records.domain(self.column)})
-
-    def _drawn(self, rng: Generator) -> pd.DataFrame:
-        return self.records.take(rng.choice(len(self.records), self.size, replace=False)).frame[[self.column]]
 
     @property
+    @abstractmethod
     def _questions(self) -> tuple[AnalystQuery, ...]:
-        domain = self.records.domain(self.column)
-        asked = QUERIES[self.query](self.column)
-        if self.query == "Histogram":
-            return (AnalystQuery(asked, self.size / domain.size),)
-        assert isinstance(domain, NumericDomain)  # noqa: S101 (checked by the constructor)
-        middle = (domain.low + domain.high) / 2
-        return (AnalystQuery(asked, middle * self.size if self.query == "Sum" else middle),)
+        """Queries of each challenge, with guesses from public knowledge alone."""
 
-    def briefing(self, defense: Defense, rng: Generator) -> Knowledge:
-        """Give the adversary a drawn table, from which it makes two."""
-        table = self._table(self._drawn(rng))
-        return Knowledge(table.frame, table.take([]))
-
-    def draw(self, rng: Generator, choice: Any = None) -> DistinguishingSecret:
-        """Take the adversary's tables, or draw two tables that differ in one record.
-
-        Raises
-        ------
-        ValueError
-            If the tables have other columns or another size, or differ in more than one record.
-        """
-        table_rng, order_rng = rng.spawn(2)
-        if choice is None:
-            first = self._drawn(table_rng)
-            choice = first, pd.concat([self._drawn(table_rng).iloc[:1], first.iloc[1:]], ignore_index=True)
-        tables = [frame.reset_index(drop=True) for frame in choice]
-        for frame in tables:
-            refuse(
-                list(frame.columns) != [self.column] or len(frame) != self.size,
-                f"the tables must have only the column {self.column!r} and {self.size} rows",
-            )
-        one, other = (frame[self.column] for frame in tables)
-        refuse(
-            int((~((one == other) | (one.isna() & other.isna()))).sum()) > 1,
-            "the tables must differ in at most one record",
-        )
-        second = order_rng.permutation(self.challenges) < self.challenges // 2
-        return DistinguishingSecret(self._table(tables[0]), self._table(tables[1]), second, seed_of(order_rng))
+    def _secret(self, first: Microdata, second: Microdata, rng: Generator) -> DistinguishingSecret:
+        """Put either table behind half of the challenges, in random order."""
+        order = rng.permutation(self.challenges) < self.challenges // 2
+        return DistinguishingSecret(first, second, order, seed_of(rng))
 
     def knowledge(self, secret: DistinguishingSecret, defense: Defense) -> DistinguishingKnowledge:
         """Give the challenges, and a function that runs the curator on either table."""
@@ -234,10 +151,111 @@ class Indistinguishability(CuratorGame):
         return answered_utility(secret.records, release, self._questions, secret.seed)
 
 
+class Indistinguishability(NeighboursGame):
+    """Distinguishing game of differential privacy: decide which of two neighbouring tables is behind an answer.
+
+    The adversary chooses both tables, which differ in at most one record. The curator runs once for each challenge,
+    on either table for half of the challenges, in random order. The adversary can run the curator too. It decides for
+    each challenge which table is behind it. The frequencies of its decisions give a lower bound on epsilon.
+
+    Parameters
+    ----------
+    records : Microdata
+        The population from which a first table is drawn; the adversary may change it.
+    column : str
+        The queried column; the tables have no other.
+    query : {"Histogram", "Maximum", "Mean", "Median", "Sum"}
+        The query.
+    size : int
+        Number of records in a table.
+    challenges : int
+        Number of challenges, half of them on either table.
+    confidence : float
+        Confidence level of the lower bound on epsilon, in (0, 1).
+    delta : float
+        The delta of (epsilon, delta)-differential privacy, in [0, 1): epsilon >= ln((p - delta)/q).
+
+    Raises
+    ------
+    ValueError
+        If the column does not fit the query, a number is out of range or the table has too few records.
+    """
+
+    lets_choose: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        records: Microdata,
+        column: str,
+        query: str = "Sum",
+        size: int = 20,
+        challenges: int = 400,
+        confidence: float = 0.999,
+        delta: float = 0.0,
+    ) -> None:
+        super().__init__(records=records, challenges=challenges, confidence=confidence, delta=delta)
+        self.column = column
+        self.query = check_choice("query", query, sorted(QUERIES))
+        domain = records.domains.get(column)
+        if domain is None:
+            raise ValueError(f"column: {column!r} is not a column with a declared domain")
+        if query in OF_NUMBERS and isinstance(domain, CategoricalDomain):
+            raise ValueError(f"column: {query} needs numbers, but {column!r} holds categories")
+        self.size = check_integer("size", size, low=1)
+        refuse(len(records) < size, f"size: {size} records are needed, but the table has {len(records)}")
+
+    def _table(self, frame: pd.DataFrame) -> Microdata:
+        return Microdata(frame, sensitive=(self.column,), domains={self.column: self.records.domain(self.column)})
+
+    def _drawn(self, rng: Generator) -> pd.DataFrame:
+        return self.records.take(rng.choice(len(self.records), self.size, replace=False)).frame[[self.column]]
+
+    @property
+    def _questions(self) -> tuple[AnalystQuery, ...]:
+        domain = self.records.domain(self.column)
+        asked = QUERIES[self.query](self.column)
+        if self.query == "Histogram":
+            return (AnalystQuery(asked, self.size / domain.size),)
+        assert isinstance(domain, NumericDomain)  # noqa: S101 (checked by the constructor)
+        middle = (domain.low + domain.high) / 2
+        return (AnalystQuery(asked, middle * self.size if self.query == "Sum" else middle),)
+
+    def briefing(self, defense: Defense, rng: Generator) -> Knowledge:
+        """Give the adversary a drawn table, from which it makes two."""
+        table = self._table(self._drawn(rng))
+        return Knowledge(table.frame, table.take([]))
+
+    def draw(self, rng: Generator, choice: Any = None) -> DistinguishingSecret:
+        """Take the adversary's tables, or draw two tables that differ in one record.
+
+        Raises
+        ------
+        ValueError
+            If the tables have other columns or another size, or differ in more than one record.
+        """
+        table_rng, order_rng = rng.spawn(2)
+        if choice is None:
+            first = self._drawn(table_rng)
+            choice = first, pd.concat([self._drawn(table_rng).iloc[:1], first.iloc[1:]], ignore_index=True)
+        tables = [frame.reset_index(drop=True) for frame in choice]
+        for frame in tables:
+            refuse(
+                list(frame.columns) != [self.column] or len(frame) != self.size,
+                f"the tables must have only the column {self.column!r} and {self.size} rows",
+            )
+        one, other = (frame[self.column] for frame in tables)
+        refuse(
+            int((~((one == other) | (one.isna() & other.isna()))).sum()) > 1,
+            "the tables must differ in at most one record",
+        )
+        return self._secret(self._table(tables[0]), self._table(tables[1]), order_rng)
+
+
 # The distinguishing game on a graph: two graphs that differ in a friendship, in all of a person's, or in a person.
 
 
-class GraphNeighbours(Indistinguishability):
+class GraphNeighbours(NeighboursGame):
     """Distinguishing game on a graph, against an adversary who knows all friendships but one, or but one person's.
 
     At level "edge" a random pair of persons is joined in one graph and not in the other. At level "node" a random
@@ -266,7 +284,6 @@ class GraphNeighbours(Indistinguishability):
     """
 
     variants: ClassVar[tuple[str, ...]] = ("level",)
-    lets_choose: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -277,14 +294,11 @@ class GraphNeighbours(Indistinguishability):
         challenges: int = 200,
         confidence: float = 0.999,
     ) -> None:
-        self.records = records
+        super().__init__(records=records, challenges=challenges, confidence=confidence)
         self.level = check_level(level)
         self.bound = check_integer("bound", bound, low=1)
-        self.challenges = check_integer("challenges", challenges, low=2)
-        self.confidence = check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
         edges, _ = EdgeCount().graph(records)
         require(len(edges), "records: nobody has a friend in this graph")
-        self.delta = 0.0
 
     @property
     def _questions(self) -> tuple[AnalystQuery, ...]:
@@ -297,10 +311,6 @@ class GraphNeighbours(Indistinguishability):
             AnalystQuery(DegreeCounts(bound=self.bound, present=self.level == "person"), persons / (self.bound + 1)),
             AnalystQuery(TriangleCount(), guess**3 * threes),
         )
-
-    def briefing(self, defense: Defense, rng: Generator) -> Knowledge:
-        """Give no choice, unlike the game on tables: the graphs are drawn."""
-        return Game.briefing(self, defense, rng)
 
     def draw(self, rng: Generator, choice: Any = None) -> DistinguishingSecret:
         """Draw the pair or the person, and both graphs."""
@@ -316,7 +326,4 @@ class GraphNeighbours(Indistinguishability):
             second = frame["friend"]
         fewer = frame[~changed] if self.level == "person" else frame.assign(friend=frame["friend"].mask(changed, "no"))
         without = self.records.with_frame(fewer.reset_index(drop=True))
-        order = order_rng.permutation(self.challenges) < self.challenges // 2
-        return DistinguishingSecret(
-            without, self.records.with_frame(frame.assign(friend=second)), order, seed_of(order_rng)
-        )
+        return self._secret(without, self.records.with_frame(frame.assign(friend=second)), order_rng)

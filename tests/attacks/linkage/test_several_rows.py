@@ -108,6 +108,8 @@ ONE_TO_ONE = {
 }
 
 
+# One of each kind: less noise, smaller groups and larger means have the cells of another one.
+@pytest.mark.long_for("PRAM", "equal pairs", "means of many")
 @pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("name", ONE_TO_ONE)
 def test_releases_of_one_row_a_person_are_answered_one_to_one(bank, name):

@@ -171,7 +171,12 @@ def test_the_mean_of_rounds_has_its_variance(make, rounds):
         for rng in np.random.default_rng(5).spawn(plays)
     ]
     shares = np.bincount(values, minlength=4) / n
-    expected = protocol.rounds_variance(n, shares, rounds)
+    # The variance that the class states: s is the probability of a set memoized bit, with and without the value.
+    with_value, without = (
+        s * (1 - s) * (2 * protocol.kept - 1) ** 2 + protocol.kept * (1 - protocol.kept) / rounds
+        for s in protocol.memoized
+    )
+    expected = n * (shares * with_value + (1 - shares) * without) / (protocol.p - protocol.q) ** 2
     if rounds == 1:
         np.testing.assert_allclose(expected, protocol.variance(n, shares))
     # A sample variance of 400 plays has a relative deviation of sqrt(2/400) = .07; 16 values in 4.5 of them.

@@ -109,7 +109,7 @@ def test_linkage_finds_people_and_candidates_in_the_piece_as_often_as_stated():
     values = pd.DataFrame({"age": np.arange(120)})
     table = release.channel.likelihoods(release.frame, values, {"age": AGES})["age",].table()
     own = table[np.arange(4000), one.frame["age"]]
-    expected = NUMBERS["PiecewiseMechanism"](epsilon=3.0).within_piece
+    expected = np.exp(1.5) / (np.exp(1.5) + 1)
     # A report outside of its own piece mostly lies in those of others; .0061 is one standard error, 5 are an alarm of
     # 6 in 10^7.
     assert abs(np.mean(own == table.max()) - expected) < 5 * 0.0061
