@@ -214,6 +214,27 @@ def test_no_module_hides_an_export():
                 assert not (stub.parent / f"{alias.name}.py").exists(), f"{stub}: {alias.name} is hidden by a module"
 
 
+def test_names_of_one_room_are_one_import():
+    """A module names once what it takes of another room, if the room's stub exports the names."""
+    exported = {
+        ".".join(stub.parent.relative_to(ROOT).parts): {
+            alias.name for node in imports_and_classes(stub)[0] for alias in node.names
+        }
+        for package in FLOORS
+        for stub in (ROOT / package).rglob("__init__.pyi")
+    }
+    for path in (path for package in FLOORS for path in (ROOT / package).rglob("*.py")):
+        taken = set()
+        for node in imports_and_classes(path)[0]:
+            if not isinstance(node, ast.ImportFrom) or node.col_offset or any(alias.asname for alias in node.names):
+                continue
+            room = max((room for room in exported if f"{node.module}.".startswith(f"{room}.")), key=len, default="")
+            inside = ROOT.joinpath(*room.split(".")) in path.parents
+            if room and not inside and {alias.name for alias in node.names} <= exported[room]:
+                assert room not in taken, f"{path.relative_to(ROOT)}: {node.module}: import from {room}, once"
+                taken.add(room)
+
+
 @pytest.mark.parametrize("package", FLOORS)
 def test_packages_load_light(package):
     code = f"import sys, {package}; print(sorted(set(sys.modules) & {{'numpy', 'pandas', 'scipy', 'sklearn'}}))"

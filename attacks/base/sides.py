@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable, ValueClaims, applicable, disclosed_channel
 from attacks.base.text_errors import TextErrors, TextSides, text_errors
-from defenses.base import Channel, MicrodataRelease
-from defenses.base.channel_parts import ReportAmongFakes, ReportedNumber, ReportedSet
+from defenses.base import Channel, MicrodataRelease, ReportAmongFakes, ReportedNumber, ReportedSet
 from metrics.classes import equivalence_classes
 from metrics.columns import (
     Array,

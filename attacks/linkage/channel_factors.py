@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from defenses.base import Channel
-from defenses.base.channel_parts import Likelihood
+from defenses.base import Channel, Likelihood
 from metrics.columns import Array, Booleans, Domain, Floats, Integers, Integers32, NumericDomain, Singles, numbers_of
 
 # Log-likelihoods of a channel for candidates with values outside its domains.

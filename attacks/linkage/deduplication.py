@@ -9,8 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base import SharedColumn
-from attacks.base.sides import with_text_errors
+from attacks.base import SharedColumn, with_text_errors
 from attacks.linkage.fellegi_sunter import OFTEN, PRIOR, SELDOM, ComparedColumn
 from attacks.linkage.likeliest_candidates import CHUNK_PAIRS, likeliest_of_all
 from metrics.columns import Floats, Integers, gathered, require

@@ -11,8 +11,7 @@ from numpy.random import Generator
 from attacks.base import Knowledge, RankedAnswers, common_columns, disclosed_channel, shared_table
 from attacks.linkage.channel_factors import IMPOSSIBLE, channel_likelihoods
 from attacks.linkage.linkage_answers import Linkage
-from defenses.base import MicrodataRelease
-from defenses.base.channel_parts import GroupMean, GroupMode, Likelihood
+from defenses.base import GroupMean, GroupMode, Likelihood, MicrodataRelease
 from metrics.columns import Floats
 
 # Number of pairs up to which all of them are compared.

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base import Microdata
-from defenses.base.queries.query import Answer
+from defenses.base import Answer, Microdata
 from defenses.dp import DiscreteLaplace, Exponential, Laplace
 from defenses.dp.exact import discrete_gaussian, fraction
 from defenses.dp.mechanism import check_privacy, lattice_step, on_lattice, steps_between

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from numpy.random import Generator
 
-from defenses.base import Microdata
-from defenses.base.queries.query import Answer, Query
+from defenses.base import Answer, Microdata, Query
 from defenses.curators.answer_plan import AnswerNoise, GaussianAnswerNoise, LaplaceAnswerNoise, Measurement, PartBound
 from defenses.curators.planning import plain_answer, plan_of
 from defenses.dp import Account, ConcentratedAccountant, zcdp_rho

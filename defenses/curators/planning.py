@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from defenses.base import Microdata
+from defenses.base import Microdata, mean_of, middle_of
 from defenses.base.queries import (
     Answer,
     ContingencyTable,
@@ -32,7 +32,6 @@ from defenses.base.queries import (
     correlation_of,
     labels,
 )
-from defenses.base.queries.column_queries import mean_of, middle_of
 from defenses.curators.answer_plan import AnswerPlan, CountsPart, Ends, GridPart, NumberPart, QuantileGrid, SelectedPart
 from defenses.dp.sensitivity import (
     covariance_sensitivity,

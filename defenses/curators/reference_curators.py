@@ -7,8 +7,7 @@ from functools import partial
 
 from numpy.random import Generator
 
-from defenses.base import Defense, Guarantee, Microdata, StatisticsRelease
-from defenses.base.queries import Answer, Query
+from defenses.base import Answer, Defense, Guarantee, Microdata, Query, StatisticsRelease
 from defenses.curators.answer_plan import LaplaceAnswerNoise
 from defenses.curators.planning import plain_answer, plan_of
 from defenses.dp.sensitivity import check_neighbours

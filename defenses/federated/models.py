@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from defenses.base import Network as Network
 from defenses.base import Parametrized
-from defenses.base.training import Network as Network
 from metrics.columns import check_integer
 
 

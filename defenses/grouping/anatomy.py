@@ -11,6 +11,7 @@ from numpy.random import Generator
 
 from defenses.base import (
     Channel,
+    Containment,
     Guarantee,
     Microdata,
     MicrodataDefense,
@@ -19,7 +20,6 @@ from defenses.base import (
     released_frame,
     rowwise_release,
 )
-from defenses.base.channel_parts import Containment
 from defenses.grouping.constraints import Constraint, LargestShare
 from metrics.columns import Integers, check_integer, escape, format_number, refuse, refuse_rows
 

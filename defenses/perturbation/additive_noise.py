@@ -10,6 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base import (
+    AddedNoise,
     Block,
     BlockwiseDefense,
     Channel,
@@ -24,7 +25,6 @@ from defenses.base import (
     plain_numbers,
     stored_alike,
 )
-from defenses.base.channel_parts import AddedNoise
 from metrics.columns import NumericDomain, check_choice
 
 

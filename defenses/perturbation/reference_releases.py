@@ -8,6 +8,7 @@ from numpy.random import Generator
 from defenses.base import (
     BlockwiseDefense,
     Channel,
+    Independent,
     Microdata,
     MicrodataDefense,
     MicrodataRelease,
@@ -20,7 +21,6 @@ from defenses.base import (
     rowwise_release,
     unchanged_cells,
 )
-from defenses.base.channel_parts import Independent
 from metrics.columns import Domain, check_real
 
 

@@ -17,6 +17,8 @@ from defenses.base import (
     MicrodataDefense,
     MicrodataRelease,
     Needs,
+    Presence,
+    RankWindow,
     RecordsInBlocks,
     ReleasedBlock,
     ReleasePlan,
@@ -31,7 +33,6 @@ from defenses.base import (
     rowwise_release,
     unchanged_cells,
 )
-from defenses.base.channel_parts import Presence, RankWindow
 from metrics.classes import class_sizes, equivalence_classes
 from metrics.columns import Integers, NumericDomain, check_real, refuse_any, require
 

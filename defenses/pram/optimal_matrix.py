@@ -36,12 +36,12 @@ from defenses.base import (
     Microdata,
     RecordsInBlocks,
     ReleasePlan,
+    TransitionTable,
     category_count,
     check_columns,
     chosen_columns,
     public_or_filled,
 )
-from defenses.base.channel_parts import TransitionTable
 from defenses.pram.matrix import (
     check_epsilon,
     check_histogram,

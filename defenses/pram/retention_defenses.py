@@ -18,12 +18,12 @@ from defenses.base import (
     Needs,
     RecordsInBlocks,
     ReleasePlan,
+    RetentionVector,
     category_count,
     check_columns,
     chosen_columns,
     public_or_filled,
 )
-from defenses.base.channel_parts import RetentionVector
 from defenses.pram.matrix import (
     check_prior,
     given_epsilon,

@@ -15,12 +15,12 @@ from defenses.base import (
     Microdata,
     RecordsInBlocks,
     ReleasePlan,
+    Retention,
     category_count,
     check_columns,
     chosen_columns,
     public_or_filled,
 )
-from defenses.base.channel_parts import Retention
 from defenses.pram.matrix import (
     check_epsilon,
     epsilon_for_retention,

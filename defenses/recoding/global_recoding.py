@@ -8,6 +8,7 @@ from numpy.random import Generator
 
 from defenses.base import (
     Channel,
+    Containment,
     Microdata,
     MicrodataDefense,
     MicrodataRelease,
@@ -16,7 +17,6 @@ from defenses.base import (
     released_frame,
     rowwise_release,
 )
-from defenses.base.channel_parts import Containment
 from metrics.columns import check_integer, in_column, require
 
 

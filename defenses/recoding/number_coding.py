@@ -13,12 +13,14 @@ from numpy.random import Generator
 from defenses.base import (
     BlockwiseDefense,
     Channel,
+    Clipping,
     Microdata,
     MicrodataDefense,
     MicrodataRelease,
     Needs,
     RecordsInBlocks,
     ReleasePlan,
+    Rounded,
     check_columns,
     check_number_or_numbers,
     numeric_columns,
@@ -28,7 +30,6 @@ from defenses.base import (
     rowwise_release,
     stored_alike,
 )
-from defenses.base.channel_parts import Clipping, Rounded
 from metrics.columns import check_real, require
 
 

@@ -11,12 +11,12 @@ from numpy.random import Generator, SeedSequence
 from defenses.base import (
     BlockwiseDefense,
     Channel,
+    Independent,
     RecordsInBlocks,
     ReleasedBlock,
     ReleasePlan,
     check_columns,
 )
-from defenses.base.channel_parts import Independent
 from metrics.columns import refuse, refuse_any, require
 
 KEY = 32

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from defenses.base import (
     Channel,
+    Containment,
     CountedDefense,
     CountedTable,
     KAnonymousDefense,
@@ -26,7 +27,6 @@ from defenses.base import (
     released_frame,
     rowwise_release,
 )
-from defenses.base.channel_parts import Containment
 from metrics.classes import class_sizes, equivalence_classes, ranks_in_groups
 from metrics.columns import SUPPRESSED, Booleans, Integers, check_real, format_number, refuse_any
 

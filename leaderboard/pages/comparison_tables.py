@@ -11,10 +11,8 @@ from leaderboard.pages.latex import latex_table
 from leaderboard.pages.number_text import counted, number, range_text
 from leaderboard.pages.report import Table, report_to_markdown, report_to_terminal, table_sections
 from leaderboard.pages.tables import Column, cells_of, csv_lines, place_title, records_as_text
-from leaderboard.results import grouped_by
-from leaderboard.results.goals import goal_words
-from leaderboard.statistics.comparison import COUNTED
-from leaderboard.statistics.pairs import Pair
+from leaderboard.results import goal_words, grouped_by
+from leaderboard.statistics import COUNTED, Pair
 
 # Attacks that were not played because they do not apply, and why: fewer attacks flatter a defense.
 

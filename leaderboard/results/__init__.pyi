@@ -1,8 +1,10 @@
 from .goals import GOALS as GOALS
 from .goals import goal_words as goal_words
 from .goals import in_order as in_order
-from .guarantees import StatedGuarantee as StatedGuarantee
+from .goals import named_goals as named_goals
 from .guarantees import ROLES as ROLES
+from .guarantees import StatedGuarantee as StatedGuarantee
+from .result import EXPERIMENT as EXPERIMENT
 from .result import FAILURES as FAILURES
 from .result import Result as Result
 from .result import canonical as canonical
@@ -10,5 +12,8 @@ from .result import grouped_by as grouped_by
 from .result import label as label
 from .setting_names import Setting as Setting
 from .setting_names import setting_named as setting_named
+from .store import RESULT_COLUMNS as RESULT_COLUMNS
 from .store import Store as Store
 from .store import identity as identity
+from .store import result_of as result_of
+from .store import row_of as row_of

@@ -1,10 +1,17 @@
 from .board import Row as Row
 from .board import by_place as by_place
+from .comparison import COUNTED as COUNTED
 from .exposure import BOUNDS as BOUNDS
+from .exposure import meets as meets
 from .pairs import Pair as Pair
 from .pairs import Success as Success
 from .pairs import goals as goals
+from .pairs import judged as judged
+from .pairs import widening as widening
+from .play_bounds import level_of_each as level_of_each
 from .play_bounds import plays_condition as plays_condition
+from .play_bounds import sure_upper as sure_upper
+from .play_bounds import upper_advantage as upper_advantage
 from .settings import Setting as Setting
 from .settings import best_within as best_within
 from .settings import most_useful_left_of as most_useful_left_of

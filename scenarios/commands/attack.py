@@ -97,8 +97,16 @@ def attack(
 
     from attacks.linkage.blocks.answers_in_blocks import SearchedAnswers
     from attacks.linkage.linkage_answers import NotedAnswers
-    from scenarios.tables import STANDARD, answer_table, as_csv, read_release, read_truth, refuse_existing, write_text
-    from scenarios.tables.linkage_files import stronger_attacks
+    from scenarios.tables import (
+        STANDARD,
+        answer_table,
+        as_csv,
+        read_release,
+        read_truth,
+        refuse_existing,
+        stronger_attacks,
+        write_text,
+    )
     from scenarios.tables.sampled_release import drawn_rows, sampled_release, sampling_notes
 
     refuse_existing([output], inputs=[released, candidates, roles, channel, truth], force=force)

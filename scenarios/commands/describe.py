@@ -36,8 +36,15 @@ def describe(
     `undecided` lists the columns whose role is a guess. The file shows no value of identifiers and free text. It shows
     the bounds and categories of other columns, so it is for the owner of the table.
     """
-    from scenarios.tables import STANDARD, input_path, is_large, memory_bytes, refuse_existing, write_text
-    from scenarios.tables.parts.validation import describe_file
+    from scenarios.tables import (
+        STANDARD,
+        describe_file,
+        input_path,
+        is_large,
+        memory_bytes,
+        refuse_existing,
+        write_text,
+    )
 
     refuse_existing([output], inputs=[table, roles], force=force)
     # Standard output has no folder; paths stay relative to the current one.

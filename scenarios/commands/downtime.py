@@ -95,8 +95,7 @@ def downtime(
         with lb.Store(db) as store:
             incidents += lb.recorded_incidents(store)
     if folder is not None:
-        from scenarios.tournament.rules.folder import Tournament
-        from scenarios.tournament.rules.incidents import tournament_incidents
+        from scenarios.tournament.rules import Tournament, tournament_incidents
 
         incidents += tournament_incidents(Tournament(folder))
     now = datetime.now(UTC)

@@ -122,8 +122,7 @@ def init(
     A MOMENT without a time is the end of that day. Without a zone, it is in the zone of this machine.
     """
     from scenarios.tables import table_notes
-    from scenarios.tournament.rules.opening import open_tournament, read_teams
-    from scenarios.tournament.rules.settings import moment_text, seconds_in
+    from scenarios.tournament.rules import moment_text, open_tournament, read_teams, seconds_in
 
     if adopt_hashes:
         others = context.params.keys() - {"folder", "adopt_hashes"}
@@ -205,8 +204,7 @@ def check(
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def submit(opened: Tournament, team: str, files: Sequence[Path], against: str | None, form: str) -> None:
     """Submit a team's table, or in the attack phase any number of files with its answers about other teams."""
-    from scenarios.tournament.rules.problems import InvalidFileError
-    from scenarios.tournament.rules.submitting import outcome, submit, submit_all
+    from scenarios.tournament.rules import InvalidFileError, outcome, submit, submit_all
     from scenarios.tournament.site.deciding import settle
 
     settle(opened)
@@ -345,8 +343,7 @@ def _scored(opened: Tournament, public_share: float, jobs: int | None, form: str
 
 def _adopt_hashes(folder: Path) -> None:
     """Log the hashes of a tournament that an earlier version opened, and say so."""
-    from scenarios.tournament.rules.folder import Tournament
-    from scenarios.tournament.rules.opening import adopt_hashes
+    from scenarios.tournament.rules import Tournament, adopt_hashes
 
     adopted = Tournament(folder)
     count = adopt_hashes(adopted, now())

@@ -162,8 +162,7 @@ def present(tournament: Tournament, team: str, file: Path, picture: Path | None)
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def preview(tournament: Tournament, team: str, file: Path, form: str) -> None:
     """Preview a table of TEAM: utility and built-in attacks; nothing is recorded."""
-    from scenarios.tournament.rules.checking import preview
-    from scenarios.tournament.rules.sheets import read_submission
+    from scenarios.tournament.rules import preview, read_submission
 
     with listing_problems(as_json=form == "json"):
         report = preview(tournament, team, file.name, read_submission(file))

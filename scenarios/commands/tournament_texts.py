@@ -16,9 +16,7 @@ from scenarios.tables.toml.json_text import json_text
 from scenarios.tournament.rules.problems import InvalidFileError
 
 if TYPE_CHECKING:
-    from scenarios.tournament.rules.checking import CheckReport
-    from scenarios.tournament.rules.folder import Tournament
-    from scenarios.tournament.rules.submitting import Receipt
+    from scenarios.tournament.rules import CheckReport, Receipt, Tournament
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)

@@ -22,8 +22,7 @@ from scenarios.commands.common import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from scenarios.tables import Dataset
-    from scenarios.tables.parts.utility import Comparison
+    from scenarios.tables import Comparison, Dataset
 
 EPILOG = """\b
 Examples:

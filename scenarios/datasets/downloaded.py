@@ -12,8 +12,7 @@ from defenses.base import Hierarchy, Microdata, TableHierarchy
 from metrics.columns import CategoricalDomain, Domain, NumericDomain
 from scenarios.datasets import TITLES
 from scenarios.datasets.sums import frame_sum, rating_table
-from scenarios.tables.dataset import Dataset
-from scenarios.tables.note import Note
+from scenarios.tables import Dataset, Note
 
 # Packages of data that are installed as extras of this distribution.
 

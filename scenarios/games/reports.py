@@ -14,9 +14,8 @@ from numpy.random import Generator
 from attacks import Claims, Knowledge, RankedAnswers
 from attacks.reports.inference_from_reports import pool_of_each, preferred_pools
 from defenses import Defense, Microdata, ReportsRelease, project_to_simplex
-from metrics import CategoricalDomain
+from metrics import CategoricalDomain, Score, Scores
 from metrics.columns import Floats, Integers, check_integer, refuse, scattered
-from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 
 # Utility of randomized reports: accuracy of the estimated frequencies.

@@ -18,8 +18,7 @@ from metrics.table_utility import prediction_target
 from scenarios.games.game import KNOWS, Game, Publisher
 from scenarios.games.people import Drawn, People
 from scenarios.games.questions.question import Question
-from scenarios.tables.review.households import Units
-from scenarios.tables.review.rows_of_people import ClassMembers, RowsOfPeople, each_a_person, person_numbers
+from scenarios.tables.review import ClassMembers, RowsOfPeople, Units, each_a_person, person_numbers
 
 # Utility of a released table, and its measured k and l.
 

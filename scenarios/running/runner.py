@@ -28,8 +28,7 @@ from scenarios.running.methods import (
 from scenarios.running.plan import NamedMethod, Plan, read_plans
 from scenarios.running.units import Catalogue, Unit
 from scenarios.running.workers import Limits, signal_of, terminable
-from scenarios.tables import Dataset, Note, play_notes
-from scenarios.tables.seeds import generator
+from scenarios.tables import Dataset, Note, generator, play_notes
 
 # Methods that play no game of their scenario.
 

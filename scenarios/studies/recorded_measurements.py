@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 
 from defenses.base import Parametrized
-from leaderboard.results.result import EXPERIMENT, Result, canonical
-from leaderboard.results.store import Store
+from leaderboard.results import EXPERIMENT, Result, Store, canonical
 from metrics.columns import require
-from scenarios.running.methods import describe, digest, sources, versions
-from scenarios.running.methods.source_locations import reason_of, status_of
+from scenarios.running.methods import describe, digest, reason_of, sources, status_of, versions
 from scenarios.running.units import SCORER, key_of_play
 from scenarios.studies.experiment import ExperimentPlan, Losses, Value
 

@@ -26,10 +26,8 @@ from metrics.columns import (
 )
 from scenarios.tables.impossible_rows import read_rules
 from scenarios.tables.note import Note
-from scenarios.tables.reading.date_form import DateForm
-from scenarios.tables.reading.text_column import TextColumn, TextError
+from scenarios.tables.reading import DateForm, TextColumn, TextError, WrittenCells
 from scenarios.tables.reading.text_table import text_table
-from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.roles import BINS, Column, DateColumn, NumberColumn, Roles, declared_domain, read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 

@@ -25,9 +25,7 @@ from metrics.columns import (
 )
 from scenarios.tables.dataset import Dataset, with_all_columns
 from scenarios.tables.note import Note
-from scenarios.tables.reading.cell_spelling import category_note, readable_columns, with_one_spelling
-from scenarios.tables.reading.text_column import TextColumn
-from scenarios.tables.reading.text_table import HINT, rows_from_one
+from scenarios.tables.reading import HINT, TextColumn, category_note, readable_columns, rows_from_one, with_one_spelling
 from scenarios.tables.released import released_columns, text_frame
 from scenarios.tables.roles import Roles
 

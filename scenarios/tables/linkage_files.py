@@ -37,13 +37,10 @@ from metrics.columns import (
 )
 from scenarios.tables.dataset import check_named, inferred_domain
 from scenarios.tables.note import Note, of_file
-from scenarios.tables.reading.cell_spelling import category_note, number_note, readable_columns
-from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading import TextColumn, WrittenCells, category_note, number_note, readable_columns
 from scenarios.tables.reading.text_table import HINT, rows_from_one, text_table
-from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.released import input_path, released_columns, text_frame
-from scenarios.tables.review.doubtful_values import doubtful_columns
-from scenarios.tables.review.rows_of_people import numbers_of
+from scenarios.tables.review import doubtful_columns, numbers_of
 from scenarios.tables.roles import declared_domain, read_roles
 from scenarios.tables.toml.toml_file import read_bytes, read_text
 

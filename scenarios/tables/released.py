@@ -14,10 +14,8 @@ import pandas as pd
 
 from metrics.columns import PRIVATE, Domain, check_new_file, refuse, require, write_atomically
 from scenarios.tables.note import Note
-from scenarios.tables.reading.cell_spelling import spelling_domain, unread_notes, with_one_spelling
-from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading import TextColumn, WrittenCells, spelling_domain, unread_notes, with_one_spelling
 from scenarios.tables.reading.text_table import text_table
-from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.released_classes import CodedCells, ReleasedTable
 from scenarios.tables.roles import Roles, read_roles
 from scenarios.tables.toml.toml_file import read_bytes

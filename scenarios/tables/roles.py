@@ -16,17 +16,21 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from metrics.columns import NUMBER, SUPPRESSED, CategoricalDomain, Domain, Floats, NumericDomain, refuse, require
 from scenarios.tables.note import Note
-from scenarios.tables.reading.calendar_periods import DAY, checked_levels, default_period
-from scenarios.tables.reading.calendar_periods import cuts as calendar_cuts
-from scenarios.tables.reading.csv_text import (
+from scenarios.tables.reading import (
+    DAY,
+    ISO,
+    DateFormat,
     check_encoding,
+    checked_levels,
     csv_content,
     csv_rows,
+    declared_number,
+    default_period,
     inferred_separator,
     refuse_first_line,
     table_text,
 )
-from scenarios.tables.reading.date_format import ISO, DateFormat, declared_number
+from scenarios.tables.reading import cuts as calendar_cuts
 from scenarios.tables.toml.toml_file import TomlTable, read_bytes, read_toml, validated
 
 if TYPE_CHECKING:

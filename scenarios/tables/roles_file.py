@@ -12,11 +12,8 @@ from typing import Any
 from metrics.columns import SUPPRESSED, Domain, NumericDomain
 from metrics.columns.printable import printable
 from scenarios.tables.dataset import Dataset
-from scenarios.tables.reading.date_form import DateForm
-from scenarios.tables.reading.date_format import ISO
-from scenarios.tables.reading.written_cells import integer_cell
-from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
-from scenarios.tables.review.ordered_scales import with_scale_order
+from scenarios.tables.reading import ISO, DateForm, integer_cell
+from scenarios.tables.review import POSTCODES, POSTCODES_JAPANESE, hints_at, with_scale_order
 from scenarios.tables.roles import Roles, read_roles
 
 HEADER = """\

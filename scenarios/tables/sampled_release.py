@@ -17,8 +17,7 @@ from attacks import (
     NearestNeighbour,
     SweeneyJoin,
 )
-from defenses.base import MicrodataRelease
-from defenses.base.channel_parts import ChannelPart, Likelihood, Presence
+from defenses.base import ChannelPart, Likelihood, MicrodataRelease, Presence
 from metrics.columns import Domain, Integers
 from scenarios.tables.seeds import generator
 

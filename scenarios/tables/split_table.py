@@ -16,12 +16,17 @@ from numpy.random import Generator
 from metrics.columns import Booleans, Integers, refuse, require_column
 from scenarios.tables.dataset import column_domains, columns_frame
 from scenarios.tables.note import Note
-from scenarios.tables.reading import csv_text
-from scenarios.tables.reading.csv_text import csv_content, csv_rows, inferred_separator, other_format, table_text
-from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading import (
+    TextColumn,
+    csv_content,
+    csv_rows,
+    csv_text,
+    inferred_separator,
+    other_format,
+    table_text,
+)
 from scenarios.tables.reading.text_table import text_table
-from scenarios.tables.review.doubtful_values import doubtful_columns
-from scenarios.tables.review.households import together
+from scenarios.tables.review import doubtful_columns, together
 from scenarios.tables.roles import Roles
 
 CSV, GZIP, PARQUET, WORKBOOK = "CSV", "compressed CSV", "Parquet", "Excel"

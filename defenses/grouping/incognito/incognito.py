@@ -13,6 +13,7 @@ from numpy.random import Generator
 from defenses.base import (
     Channel,
     ClassCells,
+    Containment,
     CountedTable,
     Guarantee,
     Microdata,
@@ -24,7 +25,6 @@ from defenses.base import (
     k_anonymity_over,
     recoded_release,
 )
-from defenses.base.channel_parts import Containment
 from defenses.grouping.constraints import (
     ConstrainedDefense,
     all_hold,

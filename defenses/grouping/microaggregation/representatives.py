@@ -12,7 +12,10 @@ import pandas as pd
 
 from defenses.base import (
     Channel,
+    ChannelPart,
     CodedColumn,
+    GroupMean,
+    GroupMode,
     KAnonymousDefense,
     Microdata,
     MicrodataRelease,
@@ -22,7 +25,6 @@ from defenses.base import (
     rowwise_release,
     stored_alike,
 )
-from defenses.base.channel_parts import ChannelPart, GroupMean, GroupMode
 from metrics.classes import count_pairs, group_starts
 from metrics.columns import CategoricalDomain, Domain, Floats, Integers, NumericDomain, check_choice
 

@@ -11,6 +11,7 @@ from defenses.base import (
     Channel,
     ClassCells,
     CodedColumn,
+    Containment,
     CountedTable,
     Guarantee,
     Microdata,
@@ -23,7 +24,6 @@ from defenses.base import (
     k_anonymity_over,
     recoded_release,
 )
-from defenses.base.channel_parts import Containment
 from defenses.grouping.constraints import (
     ConstrainedDefense,
     check_apart,

@@ -13,8 +13,7 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base import Microdata, category_cells
-from defenses.base.channel_parts import ChannelPart, ReportedNumber, ReportedSet
+from defenses.base import ChannelPart, Microdata, ReportedNumber, ReportedSet, category_cells
 from defenses.ldp import (
     FrequencyOracle,
     GeneralizedRandomizedResponse,

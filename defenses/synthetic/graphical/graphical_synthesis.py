@@ -13,8 +13,15 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelease, category_cells, released_frame
-from defenses.base.queries import codes
+from defenses.base import (
+    Guarantee,
+    Microdata,
+    MicrodataDefense,
+    MicrodataRelease,
+    category_cells,
+    codes,
+    released_frame,
+)
 from defenses.dp import Exponential, zcdp_rho
 from defenses.dp.mechanism import check_delta
 from defenses.synthetic.counted_columns import MeasuredTable

@@ -11,8 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base import Microdata, project_to_simplex
-from defenses.base.queries import codes
+from defenses.base import Microdata, codes, project_to_simplex
 from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.estimation import NoisyMarginal, rounded
 from defenses.synthetic.mixed_column import Drawn

@@ -20,16 +20,14 @@ from defenses.base import CodedTexts, ColumnTable, Microdata
 from defenses.base.queries import BudgetSpent, Query, labels
 from defenses.curators.answer_plan import Measurement, PartBound
 from defenses.curators.curator_session import CuratorSession, SessionTerms
-from defenses.dp.account import Account, Accountant, AdvancedAccountant, ConcentratedAccountant
-from defenses.dp.composition import zcdp_epsilon
+from defenses.dp import Account, Accountant, AdvancedAccountant, ConcentratedAccountant, zcdp_epsilon
 from defenses.dp.exact import SystemGenerator
 from defenses.dp.sensitivity import NEIGHBOURS
 from metrics.columns import Domain, check_real, refuse, require
 from scenarios.assessment.asking.grammar import Schema, read_query
+from scenarios.tables import DateColumn, Roles, declared_domain, read_bytes, read_toml
 from scenarios.tables.reading.column_file import ColumnFile
 from scenarios.tables.review.rows_of_people import each_a_person, rows_of_each
-from scenarios.tables.roles import DateColumn, Roles, declared_domain
-from scenarios.tables.toml.toml_file import read_bytes, read_toml
 
 if TYPE_CHECKING:
     import pandas as pd

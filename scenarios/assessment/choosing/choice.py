@@ -17,9 +17,7 @@ import numpy as np
 
 from defenses.base import Guarantee
 from leaderboard import Exposure, Result, Store, Success, canonical, exposures, matrix
-from leaderboard.statistics.exposure import meets
-from leaderboard.statistics.pairs import judged, widening
-from leaderboard.statistics.play_bounds import level_of_each, sure_upper, upper_advantage
+from leaderboard.statistics import judged, level_of_each, meets, sure_upper, upper_advantage, widening
 from scenarios.assessment.choosing.portfolio import Portfolio
 from scenarios.running.display import Display
 from scenarios.running.plan import NamedMethod, Plan

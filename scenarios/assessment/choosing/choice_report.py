@@ -12,10 +12,8 @@ import numpy as np
 
 from defenses.base import Guarantee
 from leaderboard import Exposure, Lines, Section, Series, StatedGuarantee, Table, guarantee_tables
-from leaderboard.pages.number_text import counted, exact, number
-from leaderboard.pages.report import Value
-from leaderboard.results.goals import goal_words
-from leaderboard.results.result import label
+from leaderboard.pages import Value, counted, exact, number
+from leaderboard.results import goal_words, label
 from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, clean_plays, level_of_each, to_be_sure
 from metrics.columns import Domain
 from scenarios.assessment.choosing.choice import BASELINE, ERROR, USELESS, Choice, Finalist, front
@@ -24,10 +22,8 @@ from scenarios.assessment.choosing.goals import REAL_ROWS, SYNTHETIC, is_of
 from scenarios.assessment.evaluation.row_origin import holding_share
 from scenarios.assessment.reporting.findings import LITTLE, class_findings
 from scenarios.running.plan import NamedMethod
-from scenarios.tables.dataset import Dataset
-from scenarios.tables.note import Note
-from scenarios.tables.review.release_notes import counted_cells, hidden_differences
-from scenarios.tables.review.rows_of_people import RowsOfPeople, guarantee_to_people, person_numbers
+from scenarios.tables import Dataset, Note
+from scenarios.tables.review import RowsOfPeople, counted_cells, guarantee_to_people, hidden_differences, person_numbers
 
 # What a setting does to the whole table, which no play shows: classes, columns, and numbers inside bins.
 

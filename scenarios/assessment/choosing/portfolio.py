@@ -13,10 +13,8 @@ from scenarios.assessment.choosing.column_costs import unchanged_cells
 from scenarios.assessment.choosing.goals import QUESTIONS, is_of
 from scenarios.running.methods.methods import build, find
 from scenarios.running.plan import NamedMethod, Plan, plan_from_tables
-from scenarios.tables.dataset import Dataset
+from scenarios.tables import Dataset, generator, scenario_path, scenario_tables
 from scenarios.tables.review.households import Units
-from scenarios.tables.seeds import generator
-from scenarios.tables.toml.scenario_file import scenario_path, scenario_tables
 
 SCENARIO = "portfolio"
 MOST, FEWEST = 1000, 20

@@ -24,18 +24,20 @@ from scenarios.assessment.evaluation.evaluation_setting import (
     upper_confidence,
 )
 from scenarios.assessment.evaluation.row_origin import MOST_PAIRS, held_people, kinds_of_rows
-from scenarios.tables.dataset import Dataset, load_table, with_all_columns
-from scenarios.tables.file_methods import row_hashes
-from scenarios.tables.linkage_files import with_values_of
+from scenarios.tables import (
+    Dataset,
+    Roles,
+    input_path,
+    load_table,
+    read_bytes,
+    read_roles,
+    row_hashes,
+    with_all_columns,
+    with_values_of,
+)
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
-from scenarios.tables.released import input_path
-from scenarios.tables.review.notes import refuse_undeclared_identifiers
-from scenarios.tables.review.reviewed_table import unique_text_columns
-from scenarios.tables.review.rows_of_people import RowsOfPeople
-from scenarios.tables.review.suggestions import MOSTLY_DISTINCT
-from scenarios.tables.roles import Roles, read_roles
-from scenarios.tables.toml.toml_file import read_bytes
+from scenarios.tables.review import MOSTLY_DISTINCT, RowsOfPeople, refuse_undeclared_identifiers, unique_text_columns
 
 # Control people who are in the release: rows that no record can have given, and that control people explain.
 

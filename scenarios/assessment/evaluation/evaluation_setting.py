@@ -14,11 +14,8 @@ from defenses.base import Microdata
 from metrics import Estimate, Score, advantage, risk_after_control, wilson
 from metrics.columns import Domain, Integers, require
 from metrics.table_utility import TableUtility, prediction_target
-from scenarios.tables.dataset import Dataset, with_all_columns
-from scenarios.tables.finished_table import FinishedTable, read_finished
+from scenarios.tables import Dataset, FinishedTable, Roles, generator, read_finished, with_all_columns
 from scenarios.tables.review.rows_of_people import number_of_people, person_numbers
-from scenarios.tables.roles import Roles
-from scenarios.tables.seeds import generator
 
 # Outcome of one attack on a finished release, and its advantage with an interval over persons.
 

@@ -14,11 +14,8 @@ from metrics.classes import rows_in_classes
 from metrics.columns import Booleans, Integers
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.row_origin import RowOrigin, people_of_rows
-from scenarios.tables import RiskReport, risk_report
-from scenarios.tables.finished_table import FinishedTable
-from scenarios.tables.released_classes import PERSON, CodedCells, ReleasedTable
+from scenarios.tables import PERSON, CodedCells, FinishedTable, ReleasedTable, RiskReport, Roles, risk_report
 from scenarios.tables.review.rows_of_people import ClassMembers
-from scenarios.tables.roles import Roles
 
 
 def class_report(

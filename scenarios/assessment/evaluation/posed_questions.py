@@ -17,9 +17,8 @@ from attacks.criteria.singling_out import Conjunction
 from defenses import Identity, Microdata, MicrodataRelease, released_frame
 from leaderboard.pages.number_text import number
 from leaderboard.statistics.pairs import FEWEST_TRIALS
-from metrics import Estimate, l_diversity, normalized_certainty_penalty
+from metrics import Estimate, Score, Scores, l_diversity, normalized_certainty_penalty
 from metrics.columns import Booleans, Floats
-from metrics.score import Score, Scores
 from metrics.table_utility import headline_utility, ordered_utility
 from scenarios.assessment.evaluation.control_people import records_among
 from scenarios.assessment.evaluation.evaluation_setting import (
@@ -43,27 +42,30 @@ from scenarios.assessment.evaluation.row_origin import (
     people_notes,
     recognized_origin,
 )
-from scenarios.games.control_group import with_sensitive
-from scenarios.games.people import Drawn, by_person
-from scenarios.games.playing import Randomness, claims_of, scores_of
-from scenarios.games.questions.attribute_question import AttributeQuestion, successes
-from scenarios.games.questions.person_questions import (
+from scenarios.games import (
     SIDES,
+    AttributeQuestion,
+    Drawn,
+    FinishedRelease,
+    GivenPeople,
     LinkQuestion,
     MemberQuestion,
+    Question,
+    Randomness,
     RowQuestion,
     SinglingOutQuestion,
+    by_person,
+    claims_of,
     membership_scores,
     person_score,
     row_scores,
+    scores_of,
+    successes,
     two_halves,
+    with_sensitive,
 )
-from scenarios.games.questions.question import Question
-from scenarios.games.table_game import FinishedRelease, GivenPeople
-from scenarios.tables.file_methods import ReleasedFile
-from scenarios.tables.finished_table import FinishedTable
+from scenarios.tables import FinishedTable, ReleasedFile, generator
 from scenarios.tables.review.rows_of_people import number_of_people, person_numbers
-from scenarios.tables.seeds import generator
 
 # Questions about people of given tables, who may have several rows each: a person is one trial.
 

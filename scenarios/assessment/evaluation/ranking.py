@@ -12,23 +12,18 @@ from typing import Any
 
 from defenses import Constant, Identity, MicrodataDefense, Mondrian, PrivateMarginals, RetentionReplacement
 from leaderboard import Section, StatedGuarantee, Store, Table, guarantee_tables, label
-from leaderboard.pages.number_text import number
-from leaderboard.pages.report import Value
+from leaderboard.pages import Value, number
 from leaderboard.pages.tables import interval_text
 from leaderboard.results.goals import goal_meaning, goal_title, goal_words, in_order
+from metrics import Estimate, Score
 from metrics.columns import one_line
-from metrics.estimate import Estimate
-from metrics.score import Score
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, MeasuredAttack
 from scenarios.assessment.evaluation.posed_questions import KNOWN, RELEASED_UTILITY, ReleaseEvaluation, evaluate
 from scenarios.assessment.evaluation.row_origin import CopiedRecords
-from scenarios.running.methods.fingerprint import closure, digest, versions
-from scenarios.running.methods.source_locations import reason_of
+from scenarios.running.methods import closure, digest, reason_of, versions
 from scenarios.running.plan import NamedMethod, guarantee_on
 from scenarios.running.workers.isolation import Death, Limits, isolated
-from scenarios.tables.dataset import Dataset
-from scenarios.tables.released import as_csv
-from scenarios.tables.seeds import generator
+from scenarios.tables import Dataset, as_csv, generator
 
 # Built-in defenses of the same table, released as files so that they are evaluated like any finished release.
 

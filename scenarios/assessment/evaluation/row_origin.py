@@ -25,8 +25,7 @@ from metrics.columns import (
     refuse,
 )
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.tables.finished_table import FinishedTable
-from scenarios.tables.seeds import generator
+from scenarios.tables import FinishedTable, generator
 
 FALSE_ALARM = 0.001
 """Probability that rows in an order of their own are taken for rows in the records' order."""

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from leaderboard.pages.number_text import counted, exact, number
-from leaderboard.pages.report import Section, Table, Value
+from leaderboard.pages import Section, Table, Value, counted, exact, number
 from leaderboard.results.goals import goal_meaning, goal_title
 from leaderboard.statistics.pairs import FEWEST_TRIALS
 from metrics.classes import equivalence_classes, rows_in_classes

@@ -49,13 +49,9 @@ from scenarios.assessment.reporting.findings import (
 )
 from scenarios.assessment.reporting.release_report import ReportContent, refuse_false_guarantee
 from scenarios.assessment.reporting.remedies import Advisor, advice_words
-from scenarios.tables.finished_table import FinishedTable
-from scenarios.tables.linkage_files import read_truth
-from scenarios.tables.note import READ, Note, sentence
+from scenarios.tables import READ, FinishedTable, Note, RiskReport, read_bytes, read_truth, sentence
 from scenarios.tables.review.notes import table_notes
 from scenarios.tables.review.release_notes import counted_cells, release_notes
-from scenarios.tables.risk import RiskReport
-from scenarios.tables.toml.toml_file import read_bytes
 
 # How many more people a report needs for the findings that are not sure.
 

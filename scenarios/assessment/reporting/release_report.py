@@ -32,10 +32,9 @@ from scenarios.assessment.reporting.findings import (
     threshold_words,
 )
 from scenarios.assessment.reporting.remedies import Advice, remedies_section
-from scenarios.tables.dataset import Dataset
+from scenarios.tables import CONVENTIONS, Dataset, RiskReport
 from scenarios.tables.review.rows_of_people import MOST_NAMED, RowsOfPeople, epsilon_of_a_person
 from scenarios.tables.review.summary import ColumnSummary, summary
-from scenarios.tables.risk import CONVENTIONS, RiskReport
 
 # Which parts of a declared guarantee a released table can refute, and which rest on the declaration alone.
 

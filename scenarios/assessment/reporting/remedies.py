@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from leaderboard.pages.number_text import counted, number
-from leaderboard.pages.report import Section, Table, Value
+from leaderboard.pages import Section, Table, Value, counted, number
 from leaderboard.results.goals import goal_title
 from metrics import equivalence_classes, normalized_certainty_penalty
 from metrics.columns import (

@@ -42,17 +42,19 @@ from scenarios.running.methods import (
     constructor_at,
     example,
     find,
+    people,
     written_method,
 )
-from scenarios.running.methods.invented_people import people
 from scenarios.running.workers import (
+    IsolatedWorker,
+    Limits,
     LostProcessError,
     SeparateProcess,
+    TaskStep,
     different_attribute,
     in_threads,
     released_difference,
 )
-from scenarios.running.workers.isolation import IsolatedWorker, Limits, TaskStep
 from scenarios.tables.seeds import generator
 
 # Classes that are checked, by name; with other parameters than their example's, if the name has some.

@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from leaderboard.results.result import Result
-from leaderboard.results.store import RESULT_COLUMNS, identity, result_of, row_of
+from leaderboard.results import RESULT_COLUMNS, Result, identity, result_of, row_of
 from metrics.columns import require, write_atomically
 from scenarios.running.units import Catalogue
 

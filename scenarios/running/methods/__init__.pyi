@@ -1,5 +1,3 @@
-from .source_locations import defined_at as defined_at
-from .source_locations import user_code_location as user_code_location
 from .declarations import check_constructor as check_constructor
 from .declarations import check_declarations as check_declarations
 from .declarations import check_signatures as check_signatures
@@ -15,7 +13,6 @@ from .fingerprint import sources as sources
 from .fingerprint import versions as versions
 from .invented_people import example as example
 from .invented_people import people as people
-from .module_changes import check_loaded as check_loaded
 from .methods import build as build
 from .methods import describe as describe
 from .methods import exported as exported
@@ -25,3 +22,8 @@ from .methods import metrics as metrics
 from .methods import source_name as source_name
 from .methods import summary as summary
 from .methods import written_method as written_method
+from .module_changes import check_loaded as check_loaded
+from .source_locations import defined_at as defined_at
+from .source_locations import reason_of as reason_of
+from .source_locations import status_of as status_of
+from .source_locations import user_code_location as user_code_location

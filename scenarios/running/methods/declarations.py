@@ -9,8 +9,7 @@ from typing import Any
 from attacks.base import Attack, Claims
 from defenses import Defense, Release
 from defenses.base import Parametrized
-from leaderboard.results.goals import goal_words, in_order, named_goals
-from leaderboard.results.result import canonical
+from leaderboard.results import canonical, goal_words, in_order, named_goals
 from scenarios.games import Game, Question
 from scenarios.running.methods.invented_people import example
 from scenarios.running.methods.methods import described_value, exported

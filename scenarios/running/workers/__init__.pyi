@@ -3,11 +3,15 @@ from .differences import released_difference as released_difference
 from .fork_server import start_server as start_server
 from .interrupts import signal_of as signal_of
 from .interrupts import terminable as terminable
+from .isolation import IsolatedWorker as IsolatedWorker
+from .isolation import LIMITS as LIMITS
 from .isolation import Limits as Limits
 from .isolation import LostProcessError as LostProcessError
 from .isolation import SeparateProcess as SeparateProcess
+from .isolation import TaskStep as TaskStep
 from .isolation import in_threads as in_threads
 from .isolation import read_size as read_size
+from .isolation import yield_processor as yield_processor
 from .ordered_work import in_order as in_order
 from .supervisor import LocalProcesses as LocalProcesses
 from .supervisor import cores as cores

@@ -21,8 +21,8 @@ from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
 from scenarios.running.workers.isolation import Limits, Stopped
 from scenarios.running.workers.supervisor import Supervisor
-from scenarios.tables.parts.files.table_files import Result as PartResult
-from scenarios.tables.parts.files.table_files import TableFiles
+from scenarios.tables import Result as PartResult
+from scenarios.tables import TableFiles
 
 # Units submitted per thread of the cluster, so that no thread waits for work.
 AHEAD = 4

@@ -22,8 +22,15 @@ from leaderboard.results.result import canonical
 from metrics.columns import require
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
-from scenarios.running.methods import defined_at, describe, game_settings, is_user_defined, source_name
-from scenarios.running.methods.source_locations import reason_of, status_of
+from scenarios.running.methods import (
+    defined_at,
+    describe,
+    game_settings,
+    is_user_defined,
+    reason_of,
+    source_name,
+    status_of,
+)
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
 from scenarios.running.workers.differences import Snapshot, different_attribute, released_difference

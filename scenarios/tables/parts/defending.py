@@ -23,9 +23,7 @@ from scenarios.tables.parts.memory_release import release_in_memory
 from scenarios.tables.parts.records import LargeRecords, over_parts
 from scenarios.tables.parts.released_blocks import BlockByBlock, InOrder, LargeRelease, blocks_of
 from scenarios.tables.parts.validation import ReviewedInParts
-from scenarios.tables.review.households import risk_of_rows
-from scenarios.tables.review.reviewed_table import ReviewedTable
-from scenarios.tables.review.rows_of_people import ClassMembers, numbers_of
+from scenarios.tables.review import ClassMembers, ReviewedTable, numbers_of, risk_of_rows
 
 LISTED = 1 << 20
 """Mean number of records up to which all numbers of a column are kept for notes; of more, evenly spaced ones are."""

@@ -15,8 +15,7 @@ from defenses.base.counted_table import VALUES
 from metrics.columns import SUPPRESSED, Integers, refuse, require
 from scenarios.tables.parts.files.csv_files import literal, quoted
 from scenarios.tables.parts.files.table_files import OneMachine, TableFiles, parquet_schema
-from scenarios.tables.reading.text_column import TextError
-from scenarios.tables.reading.text_table import TextTable, arrow_text_table
+from scenarios.tables.reading import TextError, TextTable, arrow_text_table
 from scenarios.tables.roles import Roles
 
 LIMIT = VALUES

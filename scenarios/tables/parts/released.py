@@ -23,9 +23,7 @@ from scenarios.tables.parts.files.csv_files import quoted
 from scenarios.tables.parts.files.table_files import Engine, TableFiles
 from scenarios.tables.parts.raw_columns import RawColumn, raw_columns, value_texts, wide_code, wide_column, wide_values
 from scenarios.tables.parts.records import InParts, LargeColumn, coded_blocks
-from scenarios.tables.reading.cell_spelling import readable_columns, unread_notes, with_one_spelling
-from scenarios.tables.reading.text_column import TextColumn
-from scenarios.tables.reading.written_cells import WrittenCells
+from scenarios.tables.reading import TextColumn, WrittenCells, readable_columns, unread_notes, with_one_spelling
 from scenarios.tables.released import refuse_identifiers, released_roles, spelling_domains
 from scenarios.tables.released_classes import CellCounts, Cells, ClassPairs, CountedRelease, require_quasi_identifiers
 from scenarios.tables.roles import read_roles

@@ -28,13 +28,21 @@ from scenarios.tables.parts.raw_columns import (
     wide_column,
 )
 from scenarios.tables.parts.records import LargeRecords, large_records
-from scenarios.tables.reading.text_column import TextColumn
-from scenarios.tables.reading.text_table import TextTable
-from scenarios.tables.review.column_names import look_like_people
-from scenarios.tables.review.description import DescribedTable, Description, TableRows, describe_table, described_table
-from scenarios.tables.review.reviewed_table import SEEN, RepeatedIdentifier, ReviewedTable
-from scenarios.tables.review.rows_of_people import numbers_of
-from scenarios.tables.review.suggestions import IDENTIFIER, Suggestion
+from scenarios.tables.reading import TextColumn, TextTable
+from scenarios.tables.review import (
+    IDENTIFIER,
+    SEEN,
+    DescribedTable,
+    Description,
+    RepeatedIdentifier,
+    ReviewedTable,
+    Suggestion,
+    TableRows,
+    describe_table,
+    described_table,
+    look_like_people,
+    numbers_of,
+)
 from scenarios.tables.roles import Roles, read_roles
 
 # A description of a table that is read in parts: a roles file with suggested roles, for a person to review.

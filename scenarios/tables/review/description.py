@@ -14,11 +14,15 @@ import pandas as pd
 from metrics.columns import CategoricalDomain, Domain, NumericDomain
 from scenarios.tables.dataset import check_named, column_domains, columns_frame
 from scenarios.tables.note import Note
-from scenarios.tables.reading.date_form import DateForm
-from scenarios.tables.reading.date_format import ISO
-from scenarios.tables.reading.number_forms import codes_among_numbers, mixed_marks
-from scenarios.tables.reading.text_column import TextColumn
-from scenarios.tables.reading.text_table import TextTable, read_text_table
+from scenarios.tables.reading import (
+    ISO,
+    DateForm,
+    TextColumn,
+    TextTable,
+    codes_among_numbers,
+    mixed_marks,
+    read_text_table,
+)
 from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
 from scenarios.tables.review.doubtful_values import doubtful_values, doubtful_words
 from scenarios.tables.review.ordered_scales import with_scale_order

@@ -12,11 +12,7 @@ import pandas as pd
 
 from metrics.columns import Floats
 from scenarios.tables.note import Note, grouped
-from scenarios.tables.reading.date_columns import SENTINELS
-from scenarios.tables.reading.date_form import DateForm
-from scenarios.tables.reading.date_format import ISO
-from scenarios.tables.reading.number_forms import MISSING, WORDS
-from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading import ISO, MISSING, SENTINELS, WORDS, DateForm, TextColumn
 from scenarios.tables.review.column_names import NAMES, NAMES_JAPANESE, hints_at
 from scenarios.tables.review.ordered_scales import gaps_in_scale
 from scenarios.tables.roles import Roles

@@ -18,8 +18,7 @@ from scenarios.running.methods.fingerprint import PACKAGES, closure
 from scenarios.tables.toml.json_text import json_text
 from scenarios.tournament.codabench.scoring_program import COLUMNS, reference_data
 from scenarios.tournament.host.archives import write_archive
-from scenarios.tournament.rules.folder import Tournament, zip_bytes
-from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.rules import Phase, Tournament, zip_bytes
 
 # The modules of this software that a scoring program needs, and the packages for its image.
 

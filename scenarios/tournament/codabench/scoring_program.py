@@ -20,14 +20,28 @@ from leaderboard.results.result import Result
 from metrics.columns import PRIVATE, refuse, require
 from metrics.table_utility import COMPONENTS
 from scenarios.tournament.codabench.make_submission import key
-from scenarios.tournament.rules.folder import Submission, Tournament, store_file, write_whole, zip_bytes
-from scenarios.tournament.rules.log import Log
-from scenarios.tournament.rules.problems import FileError, InvalidFileError
-from scenarios.tournament.rules.scoring import Target, baseline_name, baselines, leaking_columns, scored_here
-from scenarios.tournament.rules.settings import FILE, Phase
-from scenarios.tournament.rules.sheets import read_submission
+from scenarios.tournament.rules import (
+    FILE,
+    FileError,
+    InvalidFileError,
+    Log,
+    Phase,
+    Submission,
+    Target,
+    Tournament,
+    attacked,
+    baseline_name,
+    baselines,
+    leaking_columns,
+    named_target,
+    read_submission,
+    scored_here,
+    store_file,
+    validated,
+    write_whole,
+    zip_bytes,
+)
 from scenarios.tournament.rules.standings import AttackOutcome, outcome_of, standings
-from scenarios.tournament.rules.submitting import attacked, named_target, validated
 
 # Reference data of a Codabench task: a tournament's folder with all that scoring needs, answers included.
 

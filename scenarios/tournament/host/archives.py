@@ -26,19 +26,21 @@ from scenarios.tournament.host.presenting import (
     presented_names,
     wrong_presentation,
 )
-from scenarios.tournament.rules.advancing import publish_again, wrongly_published
-from scenarios.tournament.rules.arrivals import arrivals
-from scenarios.tournament.rules.folder import (
+from scenarios.tournament.rules import (
     PUBLIC,
+    LogEntry,
+    Phase,
     State,
     Submission,
     Tournament,
     changed_copies,
     folder_files,
+    named_file,
     new_folder,
+    publish_again,
+    wrongly_published,
 )
-from scenarios.tournament.rules.log import LogEntry, named_file
-from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.rules.arrivals import arrivals
 
 # Export of a tournament as one archive, whose tables no spreadsheet takes for formulas.
 

@@ -14,26 +14,29 @@ from typing import Any
 import leaderboard as lb
 from leaderboard import Store
 from leaderboard.pages.report import Section, Table
-from leaderboard.results.goals import goal_words
-from leaderboard.results.result import FAILURES, Result
+from leaderboard.results import FAILURES, Result, goal_words
 from leaderboard.results.version import version
 from leaderboard.statistics.board import ranked
 from metrics.columns import PRIVATE, one_line, refuse
 from metrics.columns.printable import printable
 from metrics.table_utility import COMPONENTS
 from scenarios.running.methods.methods import one_liners
-from scenarios.tournament.rules.advancing import publish_again
-from scenarios.tournament.rules.folder import PUBLIC, State, Tournament, write_whole
-from scenarios.tournament.rules.incidents import record_scoring, tournament_incidents
-from scenarios.tournament.rules.scoring import (
+from scenarios.tournament.rules import (
     BASELINE,
+    PUBLIC,
     WAITING,
+    Phase,
+    State,
+    Tournament,
     built_in_names,
     leaking_columns,
+    publish_again,
+    record_scoring,
     score_shares,
     scoring_plan,
+    tournament_incidents,
+    write_whole,
 )
-from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.standings import RANKING, UNSCORABLE, AttackOutcome, Standing, outcome_of, standings
 
 # CSV files that spreadsheets may open: no cell becomes a formula.

@@ -7,21 +7,28 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from metrics.columns import one_line, refuse
-from scenarios.tournament.rules.advancing import publish_again
-from scenarios.tournament.rules.folder import State, Submission, Tournament, changed_file, write_whole
-from scenarios.tournament.rules.log import LogEntry
-from scenarios.tournament.rules.opening import rules
-from scenarios.tournament.rules.problems import GuidedError
-from scenarios.tournament.rules.settings import (
+from scenarios.tournament.rules import (
     LONGEST_MESSAGE,
+    GuidedError,
+    LogEntry,
     Phase,
+    Receipt,
+    State,
+    Submission,
+    Tournament,
+    archive,
+    attacked,
+    changed_file,
     checked_reason,
     checked_text,
     checked_title,
     moment,
     moment_text,
+    publish_again,
+    rules,
+    validated,
+    write_whole,
 )
-from scenarios.tournament.rules.submitting import Receipt, archive, attacked, validated
 
 # Messages of the host to all, and the host's decisions in words.
 

@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from metrics.columns import PRIVATE, refuse, require
-from scenarios.tournament.rules.folder import State, Tournament, store_file, stored_file
-from scenarios.tournament.rules.log import LogEntry
-from scenarios.tournament.rules.settings import Phase, checked_text
+from scenarios.tournament.rules import LogEntry, Phase, State, Tournament, checked_text, store_file, stored_file
 
 # Pictures of presentations: PNG or JPEG within limits, and without metadata.
 

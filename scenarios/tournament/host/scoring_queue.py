@@ -18,12 +18,17 @@ from time import monotonic
 
 from leaderboard import Result, Store
 from metrics.columns import one_line
-from scenarios.running.workers.isolation import LIMITS, IsolatedWorker, Limits, SeparateProcess, yield_processor
-from scenarios.running.workers.supervisor import cores
+from scenarios.running.workers import LIMITS, IsolatedWorker, Limits, SeparateProcess, cores, yield_processor
 from scenarios.tournament.host.boards import scored_phase, shares_in, update_boards
-from scenarios.tournament.rules.folder import Tournament, opened_tournament
-from scenarios.tournament.rules.scoring import Target, results_of, score_target, scoring_plan
-from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.rules import (
+    Phase,
+    Target,
+    Tournament,
+    opened_tournament,
+    results_of,
+    score_target,
+    scoring_plan,
+)
 
 POLL = 1.0
 """Seconds between two looks at the log, which other processes may append to."""

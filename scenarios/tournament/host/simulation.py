@@ -26,14 +26,16 @@ from defenses import (
     RetentionReplacement,
 )
 from scenarios.games.table_game import GivenPeople
-from scenarios.tables.dataset import Dataset, load_table
-from scenarios.tables.seeds import generator
-from scenarios.tournament.rules.advancing import advance
-from scenarios.tournament.rules.folder import Tournament, csv_bytes
-from scenarios.tournament.rules.opening import open_tournament
-from scenarios.tournament.rules.scoring import AttackedTable
-from scenarios.tournament.rules.sheets import ORIGINAL_ROW
-from scenarios.tournament.rules.submitting import submit
+from scenarios.tables import Dataset, generator, load_table
+from scenarios.tournament.rules import (
+    ORIGINAL_ROW,
+    AttackedTable,
+    Tournament,
+    advance,
+    csv_bytes,
+    open_tournament,
+    submit,
+)
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """Start of simulated tournaments, which do not depend on the clock."""

@@ -10,17 +10,12 @@ import numpy as np
 import pandas as pd
 
 from defenses.base import Microdata
-from leaderboard.pages.number_text import counted
-from leaderboard.pages.tables import text_table
+from leaderboard.pages import counted, text_table
 from leaderboard.results.goals import goal_words
 from metrics.columns import Floats, Integers, refuse
 from metrics.profile import original_profile, profile, record_similarity
-from scenarios.games.decoys import NearGroups
-from scenarios.games.table_game import GivenPeople
-from scenarios.tables.dataset import load_table
-from scenarios.tables.seeds import generator
-from scenarios.tables.toml.json_text import json_text
-from scenarios.tables.toml.toml_file import read_bytes, read_toml
+from scenarios.games import GivenPeople, NearGroups
+from scenarios.tables import generator, json_text, load_table, read_bytes, read_toml
 from scenarios.tournament.rules.folder import Tournament, originals_of
 from scenarios.tournament.rules.opening import decimals
 from scenarios.tournament.rules.scoring import AttackedTable, baseline_name, baselines, seed_name

@@ -21,13 +21,9 @@ from leaderboard.pages.number_text import counted
 from metrics.columns import PRIVATE, CategoricalDomain, Domain, Integers, NumericDomain, format_number, refuse
 from metrics.table_utility import prediction_target
 from scenarios.games.decoys import NearGroups, group_size
-from scenarios.tables.dataset import Dataset
-from scenarios.tables.reading.date_form import DateForm
-from scenarios.tables.reading.written_cells import ColumnForm, GroupLabels, WrittenCells, integer_cell
+from scenarios.tables import Dataset, declaration, generator, read_bytes, shortened
+from scenarios.tables.reading import ColumnForm, DateForm, GroupLabels, WrittenCells, integer_cell
 from scenarios.tables.review.rows_of_people import drawn_rows
-from scenarios.tables.roles_file import declaration, shortened
-from scenarios.tables.seeds import generator
-from scenarios.tables.toml.toml_file import read_bytes
 from scenarios.tournament.rules.folder import (
     PUBLIC,
     Tournament,

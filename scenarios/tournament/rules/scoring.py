@@ -30,15 +30,10 @@ from defenses import MicrodataRelease
 from leaderboard import Result, Store
 from metrics.columns import Integers
 from metrics.score import Scores
-from scenarios.games.people import Drawn
-from scenarios.games.playing import Randomness, claims_of, make_release
-from scenarios.games.questions.person_questions import RowQuestion
-from scenarios.games.table_game import FinishedRelease, GivenPeople
-from scenarios.running.methods.fingerprint import closure, digest, sources, versions
-from scenarios.running.methods.source_locations import reason_of, status_of
+from scenarios.games import Drawn, FinishedRelease, GivenPeople, Randomness, RowQuestion, claims_of, make_release
+from scenarios.running.methods import closure, digest, reason_of, sources, status_of, versions
 from scenarios.running.workers.isolation import Death, TaskStep, isolated
-from scenarios.tables.file_methods import AnswerFile, Content, ReleasedFile
-from scenarios.tables.seeds import generator
+from scenarios.tables import AnswerFile, Content, ReleasedFile, generator
 from scenarios.tournament.rules.advancing import published
 from scenarios.tournament.rules.folder import Submission, Tournament, hash_of
 from scenarios.tournament.rules.sheets import Sheet, read_answers

@@ -23,21 +23,20 @@ import pandas as pd
 from attacks.base import RankedAnswers
 from leaderboard.pages.number_text import counted
 from metrics.columns import Domain, Integers, NumericDomain, require
-from scenarios.tables.dataset import Dataset, load_table
-from scenarios.tables.reading.csv_text import (
+from scenarios.tables import Dataset, load_table, read_bytes, unreadable
+from scenarios.tables.reading import (
     COMPRESSED,
     SEPARATOR_LINE,
     WEB_PAGE,
     BrokenRowError,
+    DateForm,
+    WrittenCells,
     csv_rows,
     guessed_encoding,
     inferred_separator,
     is_web_page,
     other_format,
 )
-from scenarios.tables.reading.date_form import DateForm
-from scenarios.tables.reading.written_cells import WrittenCells
-from scenarios.tables.toml.toml_file import read_bytes, unreadable
 from scenarios.tournament.rules.canonical_cells import canonical_cell, suggested_cell, suggested_name
 from scenarios.tournament.rules.log import tournament_files
 from scenarios.tournament.rules.problems import MOST_SHOWN, FileError, InvalidFileError, Problem, refuse_file

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import fsum
 
-from leaderboard.results.goals import in_order
-from leaderboard.results.result import FAILURES, Result
+from leaderboard.results import FAILURES, Result, in_order
 from metrics.score import Score
 from scenarios.tournament.rules.scoring import BASELINE, WAITING
 

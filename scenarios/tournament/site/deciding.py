@@ -11,10 +11,8 @@ from datetime import datetime
 from anyio import to_thread
 
 from metrics.columns import one_line
-from scenarios.tournament.rules.advancing import publish_again
+from scenarios.tournament.rules import Phase, Tournament, publish_again, site_locked
 from scenarios.tournament.rules.arrivals import Arrival, TooManyBytesError, accepted_arrivals, arrivals, record
-from scenarios.tournament.rules.folder import Tournament, site_locked
-from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.site.jobs import close_ended, publish_decided, submit_file
 from scenarios.tournament.site.journal import EVERY
 from scenarios.tournament.site.posted_form import UploadedContent, UploadedFile

@@ -26,23 +26,29 @@ from scenarios.tournament.host.decisions import (
     write_notices,
 )
 from scenarios.tournament.host.presenting import present
-from scenarios.tournament.rules.advancing import advance, advance_due, publish_again
-from scenarios.tournament.rules.checking import check_report_to_json, preview
-from scenarios.tournament.rules.folder import Tournament, opened_tournament
-from scenarios.tournament.rules.incidents import tournament_incidents
-from scenarios.tournament.rules.log import tournament_files
-from scenarios.tournament.rules.problems import FileError, GuidedError, InvalidFileError
-from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.rules.submitting import (
+from scenarios.tournament.rules import (
     COPY,
+    FileError,
+    GuidedError,
+    InvalidFileError,
+    Phase,
     Receipt,
+    Tournament,
     accepted_outcome,
+    advance,
+    advance_due,
     check_kind,
+    check_report_to_json,
     counted_problems,
     named_owner,
+    opened_tournament,
+    preview,
+    publish_again,
     refused_outcome,
     submit_content,
     take_into_force,
+    tournament_files,
+    tournament_incidents,
 )
 from scenarios.tournament.site.posted_form import UploadedContent
 from scenarios.tournament.site.refusal_error import noticing_damage

@@ -12,10 +12,7 @@ from pathlib import Path
 from anyio import to_thread
 
 from scenarios.tournament.host.decisions import Notice, notices
-from scenarios.tournament.rules.folder import State, Tournament
-from scenarios.tournament.rules.log import file_stamp
-from scenarios.tournament.rules.scoring import built_in_names
-from scenarios.tournament.rules.settings import Phase
+from scenarios.tournament.rules import Phase, State, Tournament, built_in_names, file_stamp
 
 Stamp = tuple[tuple[int, ...], ...]
 """Fingerprint of the files on which public pages depend."""

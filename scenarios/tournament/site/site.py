@@ -19,8 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from scenarios.tournament.host.scoring_queue import ScoringQueue
-from scenarios.tournament.rules.arrivals import last_number
-from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.rules import Tournament, last_number
 from scenarios.tournament.site.account_store import Role, User, form_token
 from scenarios.tournament.site.accounts import Accounts, Passwords, Rates
 from scenarios.tournament.site.journal import Journal, LiveUpdates, SiteState

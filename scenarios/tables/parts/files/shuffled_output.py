@@ -26,8 +26,7 @@ from scenarios.tables.parts.files.bucket_file import BucketFile
 from scenarios.tables.parts.files.output_files import OutputFiles, output_files, private_folder
 from scenarios.tables.parts.progress import progress
 from scenarios.tables.parts.released_blocks import LargeRelease
-from scenarios.tables.reading.arrow_tables import text_bytes
-from scenarios.tables.reading.written_cells import WrittenCells, all_whole
+from scenarios.tables.reading import WrittenCells, all_whole, text_bytes
 from scenarios.tables.released import COMPRESSED, PARQUET, cell_texts
 
 # Released columns as fields of CSV files and as Arrow arrays.

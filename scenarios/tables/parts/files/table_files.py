@@ -24,9 +24,15 @@ from scenarios.tables.parts.files.csv_files import (
     utf8_copy,
 )
 from scenarios.tables.parts.files.output_files import private_folder
-from scenarios.tables.reading.arrow_tables import opened_parquet
-from scenarios.tables.reading.csv_text import COMPRESSED, PARQUET, CsvHeader, column_names
-from scenarios.tables.reading.text_table import MOST_SHOWN, blank_rows_words
+from scenarios.tables.reading import (
+    COMPRESSED,
+    MOST_SHOWN,
+    PARQUET,
+    CsvHeader,
+    blank_rows_words,
+    column_names,
+    opened_parquet,
+)
 from scenarios.tables.released import STANDARD, input_path
 from scenarios.tables.roles import Roles
 

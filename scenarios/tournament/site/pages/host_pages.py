@@ -12,8 +12,7 @@ from typing import Any
 from anyio import to_thread
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.rules.sheets import LARGEST
+from scenarios.tournament.rules import LARGEST, Phase
 from scenarios.tournament.site.account_store import LIFETIME, Role, host_name
 from scenarios.tournament.site.accounts import RateLimit
 from scenarios.tournament.site.jobs import admit_file, decide, export_all, incidents

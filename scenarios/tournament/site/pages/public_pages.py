@@ -19,9 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 
 from leaderboard.pages.advantage_axis import Plane, inside, is_free, places_beside, text_box
 from scenarios.tournament.host.boards import SCORING_GOES_ON, built_in_legend
-from scenarios.tournament.rules.folder import zip_bytes
-from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.rules.standings import RANKING
+from scenarios.tournament.rules import RANKING, Phase, zip_bytes
 from scenarios.tournament.site.account_store import Role, User, user_of
 from scenarios.tournament.site.accounts import LIFETIME, LONGEST_PASSWORD, SHORTEST_PASSWORD
 from scenarios.tournament.site.journal import MOST, SiteState

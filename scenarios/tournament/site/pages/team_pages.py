@@ -25,11 +25,7 @@ from scenarios.tournament.host.presenting import (
     presented_file,
     shown_presentations,
 )
-from scenarios.tournament.rules.arrivals import Arrival
-from scenarios.tournament.rules.folder import folder_files, zip_bytes
-from scenarios.tournament.rules.settings import Phase
-from scenarios.tournament.rules.sheets import LARGEST
-from scenarios.tournament.rules.submitting import unsubmitted
+from scenarios.tournament.rules import LARGEST, Arrival, Phase, folder_files, unsubmitted, zip_bytes
 from scenarios.tournament.site.accounts import RateLimit
 from scenarios.tournament.site.deciding import forget, recorded
 from scenarios.tournament.site.jobs import (
