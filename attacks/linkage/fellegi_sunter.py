@@ -128,7 +128,8 @@ class ComparedColumn:
         covered = part.contains()
         if part.errors is None:
             return covered
-        return covered | ((part.errors.levels(covered.shape) == SPELLING) & ~covered.any(axis=1, keepdims=True))
+        alike = part.errors.levels(covered.shape) == SPELLING
+        return np.asarray(covered | (alike & ~covered.any(axis=1, keepdims=True)))
 
     def at(self, rows: Integers, candidates: Integers | Integers32) -> NDArray[np.int8]:
         """The comparison in which each row agrees with the candidate beside it, shape (pairs,); see `outcomes`."""

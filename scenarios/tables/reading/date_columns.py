@@ -156,7 +156,8 @@ def _recognized(name: str, column: TextColumn) -> DateFormat | Note | None:
     texts = column.texts.to_pylist()
     counts = {form: sum(number is not None for number in form.numbers(texts)) for form in close}
     fitting = [form for form, count in counts.items() if count == len(texts)]
-    if len(fitting) == 1:
+    # The format of long names of months reads short ones, too.
+    if len(fitting) == 1 or (fitting and "%b" in fitting[0].pattern):
         return fitting[0]
     if fitting:
         return Note("day or month", (name,), {"formats": " or ".join(repr(form.pattern) for form in fitting)})
