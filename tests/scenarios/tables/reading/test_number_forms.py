@@ -322,7 +322,7 @@ def test_numbers_beyond_the_largest_are_named(text):
     column = read(f"x|y\n{text}|a\n", "|").columns["x"]
     assert column.looks_numeric()
     with pytest.raises(ValueError, match=r"row 1: .* is beyond the largest number"):
-        column.numbers
+        column.number_rows()
 
 
 @pytest.mark.thorough
