@@ -340,8 +340,8 @@ class AttackedTable:
 
     def claims(self, attack: Attack, rng: Generator) -> RankedAnswers:
         """Claims of an attack, from one generator."""
-        claims = claims_of(self.file, attack, self.game, self.people, self.release, Randomness.in_turn(rng))
-        return RankedAnswers.of(claims)
+        rngs = Randomness.in_turn(rng)
+        return RankedAnswers.of(claims_of(self.file, attack, self.game, self.people, self.release, rngs))
 
     def scores(self, claims: RankedAnswers, origins: Mapping[str, Integers], seed: Sequence[Any]) -> Scores:
         """Scores of claims under the origins that give the highest rate: as declared, or as assigned by the host.

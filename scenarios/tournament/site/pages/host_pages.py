@@ -182,9 +182,5 @@ async def invite(visit: Visit) -> Response:
     site, name = visit.site, visit.form.text("team")
     refuse_if(name not in site.teams and name != host_name(site.settings.teams), 422, "choose a team")
     token = await to_thread.run_sync(site.accounts.invitations.issue, name, site.clock())
-    content = {
-        "name": name,
-        "link": str(visit.request.base_url.replace(path=f"/invitation/{token}")),
-        "days": LIFETIME.days,
-    }
-    return answered(visit, "invited.html", content)
+    link = str(visit.request.base_url.replace(path=f"/invitation/{token}"))
+    return answered(visit, "invited.html", {"name": name, "link": link, "days": LIFETIME.days})

@@ -315,8 +315,8 @@ async def static_file(visit: Visit) -> Response:
     """Style sheet or script."""
     name = visit.request.path_params["name"]
     refuse_if(name not in STATIC, 404, "there is no such file")
-    data = await to_thread.run_sync(static_content, name)
-    return Response(data, media_type=STATIC[name], headers={"Cache-Control": "public, max-age=86400"})
+    headers = {"Cache-Control": "public, max-age=86400"}
+    return Response(await to_thread.run_sync(static_content, name), media_type=STATIC[name], headers=headers)
 
 
 async def live(visit: Visit) -> Response:
@@ -334,8 +334,8 @@ async def live(visit: Visit) -> Response:
 
 async def log_in_page(visit: Visit) -> Response:
     """Form to log in."""
-    asked = visit.request.query_params.get("then", "")
-    return answered(visit, "log_in.html", {}, then=local_path(asked), name="", message="")
+    then = local_path(visit.request.query_params.get("then", ""))
+    return answered(visit, "log_in.html", {}, then=then, name="", message="")
 
 
 async def log_in(visit: Visit) -> Response:
