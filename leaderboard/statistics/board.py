@@ -158,11 +158,16 @@ def rank(results: Sequence[Result]) -> list[Row]:
     identities = set(trials) | {
         (scenario, variant, *method) for scenario, *method in releases for variant in variants[scenario] or {""}
     }
-    rows = []
-    for scenario, variant, defense, parameters in sorted(identities):
-        identity = (scenario, variant, defense, parameters)
-        own = releases[scenario, defense, parameters]
-        rows.append(_row(variant, own, trials[identity], pairs[identity], attacks[scenario, variant]))
+    rows = [
+        _row(
+            variant,
+            releases[scenario, defense, parameters],
+            trials[scenario, variant, defense, parameters],
+            pairs[scenario, variant, defense, parameters],
+            attacks[scenario, variant],
+        )
+        for scenario, variant, defense, parameters in sorted(identities)
+    ]
     return [row for _, group in sorted(by_place(rows).items()) for row in ranked(group)]
 
 
