@@ -41,8 +41,8 @@ def overview(package: str) -> str:
 
     blocks = []
     for comment, modules in exports(package).items():
-        lines = [fill(title(package, comment), WIDTH)]
-        lines += [_line(name, _docstring(module, name)) for name, module in modules.items()]
+        described = (_line(name, _docstring(module, name)) for name, module in modules.items())
+        lines = [fill(title(package, comment), WIDTH), *described]
         if exports(f"{package}.{comment}"):
             lines.append(f"    More names: help({package}.{comment})")
         blocks.append("\n".join(lines))
@@ -190,10 +190,11 @@ def _modules(package: str) -> dict[str, str]:
 
 def _docstring(module: str, name: str) -> str:
     """Docstring of what a module defines or imports by a name; empty if there is none."""
-    node, *below = ast.parse(_source(module, name)[1]).body or [None]
+    body = ast.parse(_source(module, name)[1]).body
+    if body and isinstance(body[0], ast.ClassDef | ast.FunctionDef):
+        return ast.get_docstring(body[0]) or ""
     # A string below a constant is to it what a docstring is to a module.
-    described = node if isinstance(node, ast.ClassDef | ast.FunctionDef) else ast.Module(below, [])
-    return ast.get_docstring(described) or ""
+    return ast.get_docstring(ast.Module(body[1:], [])) or ""
 
 
 def _module_docstring(file: Path) -> str:

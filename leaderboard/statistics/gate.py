@@ -51,12 +51,11 @@ def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials
     for identity, own in outcomes.items():
         error = (1 - LEVEL) / len(own)
         for pair, success in own:
-            if judged(success) or probability_by_guessing(success) > error:
-                continue
-            upper = upper_advantage(success, LEVEL, len(own))
-            trials = len(success.rates) * success.trials
-            attack = (success.goal, pair.attack, pair.attack_parameters)
-            found[identity].append(FewTrials(*attack, success.advantage, upper, trials))
+            if not judged(success) and probability_by_guessing(success) <= error:
+                upper = upper_advantage(success, LEVEL, len(own))
+                trials = len(success.rates) * success.trials
+                attack = (success.goal, pair.attack, pair.attack_parameters)
+                found[identity].append(FewTrials(*attack, success.advantage, upper, trials))
     return found
 
 
@@ -133,9 +132,13 @@ class GateBounds:
     max_advantage: Mapping[str | None, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        given = {"min_utility": self.min_utility, "max_success": self.max_success}
-        given |= {
-            "max_advantage" if goal is None else f"max_advantage[{goal}]": b for goal, b in self.max_advantage.items()
+        given = {
+            "min_utility": self.min_utility,
+            "max_success": self.max_success,
+            **{
+                "max_advantage" if goal is None else f"max_advantage[{goal}]": limit
+                for goal, limit in self.max_advantage.items()
+            },
         }
         for name, bound in given.items():
             refuse(bound is not None and not 0 <= bound <= 1, f"{name} must lie between 0 and 1, got {bound}")

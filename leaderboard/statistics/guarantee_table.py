@@ -183,8 +183,8 @@ def _merged(texts: Sequence[str], protected: Collection[str]) -> str:
         if len(values) == 1:
             return values[0]
         rest = texts[0][match.end() :]
-        letters = [letter for word, letter in _LETTERS.items() if rest.startswith(word)]
-        return letters[0] if letters else f"{values[0]} to {values[-1]}"
+        letters = (letter for word, letter in _LETTERS.items() if rest.startswith(word))
+        return next(letters, f"{values[0]} to {values[-1]}")
 
     return _NUMBER.sub(merged, texts[0])
 
