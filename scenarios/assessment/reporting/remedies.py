@@ -331,8 +331,8 @@ def remedies_section(advice: Sequence[Advice]) -> Section:
     rows: list[tuple[Value, ...]] = []
     for one in advice:
         none = ("none of one column helps; take a stronger setting", one.value, None, None)
-        first, *others = [(remedy.words, one.value, risk, remedy.loss) for remedy, risk in one.remedies] or [none]
-        rows += [(one.title, one.identifies, *first), *(("", "", *other) for other in others)]
+        lines: list[tuple[Value, ...]] = [(it.words, one.value, risk, it.loss) for it, risk in one.remedies] or [none]
+        rows += [(one.title, one.identifies, *lines[0]), *(("", "", *line) for line in lines[1:])]
     note = (
         "Estimates: the release was recoded, and classes were counted or the worst attack was played again. Make the "
         "release anew and report on it before it goes out. Information lost: by how much more of its column's domain a "
