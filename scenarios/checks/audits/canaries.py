@@ -27,7 +27,7 @@ from defenses.base.queries import Histogram
 from defenses.dp.gaussian import DiscreteGaussian, Gaussian
 from defenses.dp.mechanism import NoiseMechanism
 from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
-from metrics.columns import Booleans, CategoricalDomain, Floats, refuse, require
+from metrics.columns import Booleans, CategoricalDomain, Floats, require
 from scenarios.checks.audits.audit import Canaries, Neighbours
 from scenarios.checks.audits.subjects import subject, takes_integers_only
 from scenarios.checks.audits.tables import check_declaration, released, table
@@ -173,7 +173,8 @@ def _histogram(defense: Defense, removable: bool, included: Booleans, rng: Gener
     assert isinstance(release, StatisticsRelease)  # noqa: S101 (of a defense of this kind)
     session: Any = release.open(rng)
     answer = ask(session, Histogram("name"), even_share(session, 1))
-    refuse(answer is None, f"{type(defense).__name__} refuses a histogram within its budget")
+    if answer is None:
+        raise ValueError(f"{type(defense).__name__} refuses a histogram within its budget")
     # Beyond 0 and 1, the likelihood ratio of Laplace noise is constant.
     counts = np.ravel(answer) if getattr(defense, "mechanism", None) == "gaussian" else np.clip(np.ravel(answer), 0, 1)
     return _differences(counts, removable)

@@ -115,7 +115,7 @@ def _all_renamed(group: Sequence[One], names: Mapping[str, str]) -> list[One]:
 
 def _renamed(one: One, names: Mapping[str, str]) -> One:
     present = {part: getattr(one, part) for part in PARTS if getattr(one, part, None)}
-    changes = {
+    changes: dict[str, Any] = {
         part: names.get(value, value) if isinstance(value, str) else _with_names(value, names)
         for part, value in present.items()
     }
