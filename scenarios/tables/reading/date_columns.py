@@ -24,6 +24,13 @@ _DOUBTFUL = tuple(f"{day}{mark}{month}{mark}%Y" for mark in "/.-" for day, month
 FORMATS = (
     *(DateFormat(pattern + time) for pattern in (*_SURE, *_DOUBTFUL) for time in ("", *_TIMES)),
     DateFormat("%Y年%m月%d日"),
+    *(DateFormat(f"%d{mark}%{month}{mark}%Y") for mark in " -" for month in "bB"),
+    *(DateFormat(f"%{month} %d, %Y") for month in "bB"),
+    *(
+        DateFormat(mark.join(fields))
+        for mark in "/.-"
+        for fields in (("%d", "%m", "%y"), ("%m", "%d", "%y"), ("%y", "%m", "%d"))
+    ),
     *(DateFormat(f"%Y%m%d{time}") for time in _TIMES),
 )
 """Formats that are recognized. Where a text fits two of them, it does not show which number is the month."""
@@ -40,7 +47,10 @@ SENTINELS = (
 )
 """Dates that usually stand for a missing value or for the end of time."""
 HEAD = 50
-_DATE_LIKE = re.compile(r"\s*(?:\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}|\d{8}[T ]\d{1,2}:\d\d)")
+_DATE_LIKE = re.compile(
+    r"\s*(?:\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}|\d{8}[T ]\d{1,2}:\d\d|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{4}"
+    r"|[A-Za-z]{3,9} \d{1,2}, \d{4})"
+)
 _ZONED = re.compile(r"\s*\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?\s*(Z|[+-]\d\d:?\d\d|UTC)\s*")
 NO_ZONES = "times with a time zone are not read as dates; convert them to one time zone first"
 
@@ -146,7 +156,8 @@ def _recognized(name: str, column: TextColumn) -> DateFormat | Note | None:
     texts = column.texts.to_pylist()
     counts = {form: sum(number is not None for number in form.numbers(texts)) for form in close}
     fitting = [form for form, count in counts.items() if count == len(texts)]
-    if len(fitting) == 1:
+    # The format of long names of months reads short ones, too.
+    if len(fitting) == 1 or (fitting and "%b" in fitting[0].pattern):
         return fitting[0]
     if fitting:
         return Note("day or month", (name,), {"formats": " or ".join(repr(form.pattern) for form in fitting)})
