@@ -249,6 +249,14 @@ def _minhash_codes(left: Sequence[str], right: Sequence[str]) -> list[Integers]:
     return codes
 
 
+def each_of_ranges(low: NDArray[np.integer], high: NDArray[np.integer]) -> tuple[Integers, Integers]:
+    """All integers of each range, shape (total,): the range's index and the integer."""
+    lengths = np.asarray(high - low, dtype=np.int64)
+    source = np.repeat(np.arange(lengths.size), lengths)
+    first = np.asarray(low, dtype=np.int64) - (np.cumsum(lengths) - lengths)
+    return source, np.repeat(first, lengths) + np.arange(source.size)
+
+
 def evenly(size: int, most: int) -> Integers:
     """At most so many positions, in even steps."""
     return np.unique(np.linspace(0, size - 1, min(most, size)).astype(np.intp))

@@ -81,9 +81,8 @@ class ComparedColumn:
     def __init__(self, column: SharedColumn) -> None:
         self.column = column
         self._bins = isinstance(column.cells, NumericCells) and bool(column.cells.plain.all())
-        levels = [] if column.errors is None else np.unique(column.errors.pairs.level).tolist()
-        self._levels = levels
-        further = ["bins"] * self._bins + [LEVEL_NAMES[level] for level in levels]
+        self._levels = [] if column.errors is None else np.unique(column.errors.pairs.level).tolist()
+        further = ["bins"] * self._bins + [LEVEL_NAMES[level] for level in self._levels]
         self.names = (column.name, *(f"{column.name} ({name})" for name in further))
 
     def outcomes(self, rows: Integers) -> tuple[Integers, Integers, NDArray[np.int8]]:

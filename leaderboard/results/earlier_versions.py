@@ -223,9 +223,7 @@ def _changed_code(
     codes: Sequence[tuple[Named, str]], modules: Mapping[str, Mapping[str, str]]
 ) -> set[tuple[Named, str]]:
     """Those of a method's codes, in the order of their last results, that have a module which changed later."""
-    newest: dict[tuple[Named, str], str] = {}
-    for named, code in codes:
-        newest.update({(named, module): text for module, text in modules.get(code, {}).items()})
+    newest = {(named, module): text for named, code in codes for module, text in modules.get(code, {}).items()}
     return {
         (named, code)
         for named, code in codes

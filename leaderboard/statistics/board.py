@@ -158,11 +158,16 @@ def rank(results: Sequence[Result]) -> list[Row]:
     identities = set(trials) | {
         (scenario, variant, *method) for scenario, *method in releases for variant in variants[scenario] or {""}
     }
-    rows = []
-    for scenario, variant, defense, parameters in sorted(identities):
-        identity = (scenario, variant, defense, parameters)
-        own = releases[scenario, defense, parameters]
-        rows.append(_row(variant, own, trials[identity], pairs[identity], attacks[scenario, variant]))
+    rows = [
+        _row(
+            variant,
+            releases[scenario, defense, parameters],
+            trials[scenario, variant, defense, parameters],
+            pairs[scenario, variant, defense, parameters],
+            attacks[scenario, variant],
+        )
+        for scenario, variant, defense, parameters in sorted(identities)
+    ]
     return [row for _, group in sorted(by_place(rows).items()) for row in ranked(group)]
 
 
@@ -178,7 +183,6 @@ def _row(
     first = results[0]
     ended = {(trial.play, *attack) for attack, group in trials.items() for trial in group if trial.status in ENDED}
     released = [release for release in releases if release.status == "ok"]
-    plays = {result.play for result in results}
     complete = [
         release.play for release in released if attacks and all((release.play, *attack) in ended for attack in attacks)
     ]
@@ -195,7 +199,7 @@ def _row(
         attacks=sum(pair.plays > 0 for pair in pairs),
         failures=failures,
         reason=next((result.reason for result in results if result.status != "ok"), ""),
-        complete=failures == 0 and len(complete) == len(plays),
+        complete=failures == 0 and len(complete) == len({result.play for result in results}),
         seconds=sum(result.seconds for result in results),
     )
     return _with_score(row, pooled_utility([release.values for release in released]), pairs)

@@ -15,7 +15,7 @@ from leaderboard.pages.number_text import counted
 from scenarios.tables.note import Note
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO, ISO_TIME, DateFormat
-from scenarios.tables.reading.text_column import TextColumn, TextError
+from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import DateColumn, NumberColumn, Roles
 
 _SURE = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d")
@@ -162,9 +162,7 @@ def _recognized(name: str, column: TextColumn) -> DateFormat | Note | None:
     if fitting:
         return Note("day or month", (name,), {"formats": " or ".join(repr(form.pattern) for form in fitting)})
     best = max(counts, key=counts.__getitem__, default=None)
-    if best is None:
-        return None
-    return _nearly_dates(name, column, best, len(texts) - counts[best])
+    return None if best is None else _nearly_dates(name, column, best, len(texts) - counts[best])
 
 
 def _nearly_dates(name: str, column: TextColumn, form: DateFormat, others: int) -> Note:
@@ -184,17 +182,12 @@ def _numbered(column: TextColumn, form: DateForm, read_as: DateFormat) -> TextCo
         numbers = [None if number is None else number * form.unit for number in numbers]
     for position, number in enumerate(numbers):
         if number is None:
-            _refuse(column, position, _complaint(texts[position], read_as))
+            column.refuse(np.arange(len(texts)) == position, _complaint(texts[position], read_as))
         elif (form.low is not None and number < form.low) or (form.high is not None and number > form.high):
             written = form.format
             bounds = f"{written.text(form.low or 0)} to {written.text(form.high or 0)}"
-            _refuse(column, position, f"lies outside {bounds}")
+            column.refuse(np.arange(len(texts)) == position, f"lies outside {bounds}")
     return replace(column.with_texts(pa.array([str(number) for number in numbers], pa.string())), dates=form)
-
-
-def _refuse(column: TextColumn, position: int, why: str) -> None:
-    row = int(np.flatnonzero(column.codes == position)[0])
-    raise TextError(column.where, row, why)
 
 
 def _complaint(text: str, form: DateFormat) -> str:
