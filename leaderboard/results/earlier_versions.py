@@ -215,8 +215,10 @@ def earlier_tables(earlier: Sequence[Earlier]) -> dict[str, list[Table]]:
 
 def _modules(store: Store, codes: Collection[tuple[Named, str]]) -> dict[str, Mapping[str, str]]:
     """Hash by module, of each document that lists the modules of a method's code."""
-    named = {code for _, code in codes if code}
-    return {name: document_content(name, text) for name, text in store.documents(named).items()}
+    return {
+        name: document_content(name, text)
+        for name, text in store.documents({code for _, code in codes if code}).items()
+    }
 
 
 def _changed_code(

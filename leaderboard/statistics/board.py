@@ -140,10 +140,12 @@ def rank(results: Sequence[Result]) -> list[Row]:
     1 Mondrian 0.75 0.25 0.5625
     2 Identity 1.0 1.0 0.0
     """
-    in_order = sorted(results, key=lambda result: result.play)
     # Measurements of experiments have reports of their own.
     releases = grouped_by(
-        (result for result in in_order if result.attack is None and not result.is_measurement),
+        sorted(
+            (result for result in results if result.attack is None and not result.is_measurement),
+            key=lambda result: result.play,
+        ),
         lambda result: (result.scenario, result.defense, result.parameters_text),
     )
     trials: dict[tuple[str, ...], dict[tuple[str, ...], list[Result]]] = defaultdict(dict)
