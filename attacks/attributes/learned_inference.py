@@ -24,6 +24,7 @@ from attacks.base import (
     report_likelihoods,
     sensitive_mass,
     shared_columns,
+    softmax,
 )
 from defenses.base import Channel, MicrodataRelease
 from metrics.classes import equivalence_classes
@@ -72,8 +73,7 @@ class NaiveBayes:
         log = np.broadcast_to(np.log(self.prior), (people.rows, self.prior.size)).copy()
         for block in people.blocks:
             log += np.log(people.mass[:, block] @ self.bins[block])
-        odds = np.exp(log - log.max(axis=1, keepdims=True))
-        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+        return softmax(log)
 
 
 class BayesInference(Attack):

@@ -6,9 +6,12 @@ from .attack import NotApplicable as NotApplicable
 from .attack import Predicates as Predicates
 from .attack import RankedAnswers as RankedAnswers
 from .attack import ValueClaims as ValueClaims
+from .attack import answers_of_parts as answers_of_parts
 from .attack import applicable as applicable
+from .attack import checked_parts as checked_parts
 from .attack import disclosed_channel as disclosed_channel
 from .attack import given as given
+from .attack import softmax as softmax
 from .binary_attributes import BinaryAttributes as BinaryAttributes
 from .binary_attributes import homer_scores as homer_scores
 from .binary_attributes import likelihood_ratio_scores as likelihood_ratio_scores
@@ -33,3 +36,4 @@ from .sides import shared_table as shared_table
 from .sides import value_claims as value_claims
 from .sides import values as values
 from .sides import with_text_errors as with_text_errors
+from .text_similarity import each_of_ranges as each_of_ranges

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from defenses.base import Channel, Microdata, Parametrized
 from metrics.classes import ranks_in_groups
-from metrics.columns import Booleans, Domain, Floats, Integers, require, scattered
+from metrics.columns import Array, Booleans, Domain, Floats, Integers, refuse_any, require, scattered
 
 Thing = TypeVar("Thing")
 
@@ -339,6 +339,13 @@ def given(thing: Thing | None, otherwise: str) -> Thing:
     return thing
 
 
+def softmax(logs: Array) -> Array:
+    """Probabilities from unnormalised log-probabilities, row by row."""
+    weights: Array = np.exp(logs - logs.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
+
+
 def disclosed_channel(channel: Channel | None) -> Channel:
     """Return the channel of a release.
 
@@ -455,3 +462,44 @@ class Attack(Parametrized, ABC):
         ValueError
             If release and knowledge are inconsistent.
         """
+
+
+Part = TypeVar("Part", bound=Attack)
+
+
+def checked_parts(
+    attacks: Sequence[Part] | None, fits: Callable[[object], bool], otherwise: str
+) -> Sequence[Part] | None:
+    """The attacks that another one is made of; None for its default ones.
+
+    Raises
+    ------
+    ValueError
+        If they are no sequence, there is none, or one does not fit.
+    """
+    if attacks is None:
+        return None
+    several = isinstance(attacks, Sequence) and not isinstance(attacks, str) and attacks
+    require(several, "attacks must name at least one attack")
+    refuse_any([attack for attack in attacks if not fits(attack)], lambda attack: f"{otherwise}, got {attack!r}")
+    return attacks
+
+
+def answers_of_parts(
+    attacks: Sequence[Part], answer: Callable[[Part, Generator], Thing], rng: Generator
+) -> list[Thing]:
+    """Answers of several attacks, each by draws of its own; attacks that do not fit the release are left out.
+
+    Raises
+    ------
+    NotApplicable
+        If none fits the release; with all their reasons.
+    """
+    answers, reasons = [], []
+    for attack, own in zip(attacks, rng.spawn(len(attacks)), strict=True):
+        try:
+            answers.append(answer(attack, own))
+        except NotApplicable as reason:
+            reasons.append(str(reason))
+    applicable(answers, "; ".join(reasons))
+    return answers

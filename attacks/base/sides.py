@@ -512,24 +512,22 @@ def one_hot(values: ArrayLike, domain: Domain) -> Floats:
     return np.eye(domain.size + 1)[domain.codes(values)]
 
 
-def _plain(column: SharedColumn, cells: NumericCells) -> tuple[Floats, Floats]:
+def _plain(column: SharedColumn, cells: NumericCells) -> list[Floats]:
     """One feature per number, shapes (cells, 1) and (values, 1)."""
     domain = cells.domain
     below = domain.low - (domain.high - domain.low) - 1
     sides = cells.midpoint(), column.values.astype(float)
-    left, right = (np.nan_to_num(side, nan=below)[:, None] for side in sides)
-    return left, right
+    return [np.nan_to_num(side, nan=below)[:, None] for side in sides]
 
 
-def _standardized(column: SharedColumn, cells: NumericCells) -> tuple[Floats, Floats]:
+def _standardized(column: SharedColumn, cells: NumericCells) -> list[Floats]:
     """Position in the candidates' range and indicator of a missing number, shapes (cells, 2) and (values, 2)."""
     values = column.values.astype(float)
     present = values[~np.isnan(values)]
     low, span = (present.min(), np.ptp(present) or 1.0) if present.size else (0.0, 1.0)
     sides = [(side - low) / span for side in (cells.midpoint(), values)]
     mean = float(np.nanmean(sides[1])) if present.size else 0.0
-    left, right = (np.column_stack([np.nan_to_num(side, nan=mean), np.isnan(side)]) for side in sides)
-    return left, right
+    return [np.column_stack([np.nan_to_num(side, nan=mean), np.isnan(side)]) for side in sides]
 
 
 # Equivalence classes of a release matched with attribute inference targets, and claims from scores.

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.base.text_similarity import LEVELS, SPELLING, TextComparison, TextPairs, evenly
+from attacks.base.text_similarity import LEVELS, SPELLING, TextComparison, TextPairs, each_of_ranges, evenly
 from metrics.columns import Array, Floats, Integers
 
 
@@ -106,8 +106,7 @@ class TextErrors:
     def of_cells(self, cells: Integers) -> tuple[Integers, Integers]:
         """Pairs of some cells: the place of the cell among these, and the number of the pair, shape (found,)."""
         low, high = (np.searchsorted(self.pairs.cell, cells, side) for side in ("left", "right"))
-        place = np.repeat(np.arange(cells.size), high - low)
-        return place, np.arange(place.size) + np.repeat(high - np.cumsum(high - low), high - low)
+        return each_of_ranges(low, high)
 
     def among(self, cells: Integers) -> TextErrors:
         """Return what is known of some distinct cells, which are numbered anew; ascending."""
@@ -184,15 +183,15 @@ def text_errors(
     Winkler (1990), String comparator metrics and enhanced decision rules in the Fellegi-Sunter model of record linkage;
     Christen (2012), Data matching, chapter 5.
     """
-    return [None if column is None else _errors(number, columns, distance) for number, column in enumerate(columns)]
+    every = range(len(columns))
+    return [
+        None if column is None else _errors(column, [other for other in every if other != number], distance)
+        for number, column in enumerate(columns)
+    ]
 
 
-def _errors(
-    number: int, columns: Sequence[TextSides | None], distance: Callable[[int, Integers], Array]
-) -> TextErrors | None:
-    column = columns[number]
-    if column is None:
-        return None
+def _errors(column: TextSides, others: Sequence[int], distance: Callable[[int, Integers], Array]) -> TextErrors | None:
+    """Typing errors of one column, learned from the nearest candidates in the other ones, given by number."""
     comparison = TextComparison(column.cells, column.values)
     unknown = comparison.unknown
     if column.itself:
@@ -208,12 +207,11 @@ def _errors(
     share = np.bincount(column.value_codes, minlength=len(column.values)) / max(1, column.value_codes.size)
     levels = np.full((cells.size, len(column.values)), LEVELS, dtype=np.int8)
     levels[np.searchsorted(cells, some.cell), some.value] = some.level
-    if len(columns) > 1:
-        others = np.zeros((rows.size, column.value_codes.size), dtype=np.float32)
-        for other in range(len(columns)):
-            if other != number:
-                others += distance(other, rows)
-        near = others <= others.min(axis=1, keepdims=True) + TIE
+    if others:
+        apart = np.zeros((rows.size, column.value_codes.size), dtype=np.float32)
+        for other in others:
+            apart += distance(other, rows)
+        near = apart <= apart.min(axis=1, keepdims=True) + TIE
         of_pairs, near = levels[of_row][:, column.value_codes], near / near.sum(axis=1, keepdims=True)
         found = np.stack([(near * (of_pairs == level)).sum(axis=1) for level in range(LEVELS)])
         expected = np.stack([(levels == level) @ share for level in range(LEVELS)])[:, of_row]

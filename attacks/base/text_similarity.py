@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.columns import Booleans, Floats, Integers, Singles
+from metrics.columns import Booleans, Floats, Integers, Singles, folded
 
 # Levels of agreement below equality: one spelling, nearly equal, similar. All other pairs are different.
 LEVELS = 3
@@ -21,11 +20,6 @@ SPELLING, NEAR, SIMILAR = range(LEVELS)
 LONGEST, SHORTEST = 100, 3
 # Pairs of distinct texts up to which all are compared, those compared at a time, and cells that measure the recall.
 MOST_COMPARED, CHUNK, SAMPLED = 2**27, 2**22, 200
-
-
-def folded(text: str) -> str:
-    """A text in Unicode NFKC, case folded, without outer blanks."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
 class Measure(NamedTuple):
@@ -84,10 +78,11 @@ class TextComparison:
 
     def __init__(self, cells: Sequence[str], values: Sequence[str]) -> None:
         spelled = [[folded(text) for text in side] for side in (cells, values)]
+        without_blanks = [[text.replace(" ", "") for text in side] for side in spelled]
         ends = len(cells), len(values)
         self._exact, self._spelling = (
             np.split(pd.factorize(np.array([*left, *right], dtype=object))[0], ends[:1])
-            for left, right in ((cells, values), spelled)
+            for left, right in ((cells, values), without_blanks)
         )
         self._cells, self._values = ([text[:LONGEST] for text in side] for side in spelled)
         self.measure = measure_of([text for text in self._values if text])
@@ -252,6 +247,14 @@ def _minhash_codes(left: Sequence[str], right: Sequence[str]) -> list[Integers]:
             key[filled] = key[filled] * table.shape[1] + least
         codes.append(np.asarray(pd.factorize(key)[0], dtype=np.intp))
     return codes
+
+
+def each_of_ranges(low: NDArray[np.integer], high: NDArray[np.integer]) -> tuple[Integers, Integers]:
+    """All integers of each range, shape (total,): the range's index and the integer."""
+    lengths = np.asarray(high - low, dtype=np.int64)
+    source = np.repeat(np.arange(lengths.size), lengths)
+    first = np.asarray(low, dtype=np.int64) - (np.cumsum(lengths) - lengths)
+    return source, np.repeat(first, lengths) + np.arange(source.size)
 
 
 def evenly(size: int, most: int) -> Integers:

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base import Attack, Decisions, Knowledge, NotApplicable, RankedAnswers, applicable
+from attacks.base import Attack, Decisions, Knowledge, RankedAnswers, answers_of_parts, checked_parts
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likeliest_candidates import TABLE
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment
 from attacks.linkage.linkage_answers import Linkage, surest_answers
 from defenses.base import MicrodataRelease
-from metrics.columns import refuse_any, require
 
 
 class EnsembleLinkage(Attack):
@@ -37,16 +36,10 @@ class EnsembleLinkage(Attack):
     """
 
     def __init__(self, *, attacks: Sequence[Linkage] | None = None) -> None:
-        self.attacks = attacks
-        if attacks is None:
-            return
-        require(
-            isinstance(attacks, Sequence) and not isinstance(attacks, str) and attacks,
-            "attacks must name at least one attack",
-        )
-        refuse_any(
-            [attack for attack in attacks if not isinstance(attack, Linkage)],
-            lambda attack: f"attacks must state calibrated confidences for all pairs, got {attack!r}",
+        self.attacks = checked_parts(
+            attacks,
+            lambda attack: isinstance(attack, Linkage),
+            "attacks must state calibrated confidences for all pairs",
         )
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
@@ -58,19 +51,9 @@ class EnsembleLinkage(Attack):
             If no member fits the release.
         """
         attacks = self.attacks or (LikelihoodAssignment(), ExpectationMaximizationLinkage())
-        large = len(release.frame) * len(knowledge.candidates) > TABLE
-        posteriors, claims, reasons = [], [], []
-        for attack, member_rng in zip(attacks, rng.spawn(len(attacks)), strict=True):
-            try:
-                if large:
-                    claims.append(attack.run(release, knowledge, member_rng))
-                else:
-                    posteriors.append(attack.posterior(release, knowledge, member_rng))
-            except NotApplicable as reason:
-                reasons.append(str(reason))
-        applicable(posteriors or claims, "; ".join(reasons))
-        if large:
-            return _pooled(claims)
+        if len(release.frame) * len(knowledge.candidates) > TABLE:
+            return _pooled(answers_of_parts(attacks, lambda member, own: member.run(release, knowledge, own), rng))
+        posteriors = answers_of_parts(attacks, lambda member, own: member.posterior(release, knowledge, own), rng)
         return surest_answers(np.mean(posteriors, axis=0), rng)
 
 

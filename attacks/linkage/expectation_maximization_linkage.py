@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base import Knowledge, applicable, shared_columns, shared_table
+from attacks.base import Knowledge, applicable, shared_columns, shared_table, softmax
 from attacks.linkage.blocks.answers_in_blocks import answers_in_blocks
 from attacks.linkage.fitting.column_models import ColumnModels, candidate_weights, gains, marginal_log_likelihood
 from attacks.linkage.fitting.column_tables import SMALL_GRID
@@ -19,7 +19,6 @@ from attacks.linkage.linkage_answers import (
     Linkage,
     NotedAnswers,
     assignment_answers,
-    by_row,
     distance_posterior,
     evidence_posterior,
     several_rows,
@@ -248,12 +247,10 @@ class ExpectationMaximizationLinkage(Linkage):
         """What was learned, computed once for a release."""
         applicable(len(release.frame), "the release has no row")
         name = (ExpectationMaximizationLinkage, self.iterations, self.sharpness)
-        fits: list[Learned] = []
 
+        @cache
         def fit() -> Learned:
-            if not fits:
-                fits.append(self._fit(release, knowledge))
-            return fits[0]
+            return self._fit(release, knowledge)
 
         return Learned(
             shared_table(release, knowledge, name, lambda: fit().evidence),
@@ -267,11 +264,11 @@ class ExpectationMaximizationLinkage(Linkage):
         end = fitted(models, distance_posterior(release, knowledge, self.sharpness), self.iterations)
         evidence, information = significant(models, end.evidence)
         groups = partial(equivalence_classes, release.frame, [column.name for column in columns])
-        several = several_rows(by_row(evidence), None, evidence.shape[1], groups)
+        several = several_rows(softmax(evidence), None, evidence.shape[1], groups)
         if several:
             evidence, information = significant(models, refitted_by_row(models, end, self.iterations).evidence)
         return Learned(evidence, information, several)
 
 
 def _posterior(release: MicrodataRelease, knowledge: Knowledge, learned: Learned) -> Floats:
-    return by_row(learned.evidence) if learned.several else evidence_posterior(release, knowledge, learned.evidence)
+    return softmax(learned.evidence) if learned.several else evidence_posterior(release, knowledge, learned.evidence)

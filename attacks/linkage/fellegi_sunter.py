@@ -12,6 +12,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from attacks.base import Attack, Knowledge, RankedAnswers, SharedColumn, shared_columns
+from attacks.base.text_similarity import SPELLING
 from attacks.linkage.likeliest_candidates import TABLE, likeliest_of_all
 from attacks.linkage.linkage_answers import assignment_answers, matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, nearest_by, simulated_pairs, some_rows
@@ -62,9 +63,9 @@ LEVEL_NAMES = ("one spelling", "nearly equal", "similar")
 class ComparedColumn:
     """Comparisons of a column, of which a pair agrees in at most one.
 
-    A cell agrees with a value that it covers. Where all cells are plain, numbers are compared a second time by public
-    bins. Equal numbers do not agree in that comparison too. Where a column has typing errors, texts are compared by
-    further levels: one spelling, nearly equal, similar.
+    A cell agrees with a value that it covers, or, where it covers none, with those of its spelling. Where all cells are
+    plain, numbers are compared a second time by public bins. Equal numbers do not agree in that comparison too. Where
+    a column has typing errors, texts are compared by further levels: one spelling, nearly equal, similar.
 
     Parameters
     ----------
@@ -80,9 +81,8 @@ class ComparedColumn:
     def __init__(self, column: SharedColumn) -> None:
         self.column = column
         self._bins = isinstance(column.cells, NumericCells) and bool(column.cells.plain.all())
-        levels = [] if column.errors is None else np.unique(column.errors.pairs.level).tolist()
-        self._levels = levels
-        further = ["bins"] * self._bins + [LEVEL_NAMES[level] for level in levels]
+        self._levels = [] if column.errors is None else np.unique(column.errors.pairs.level).tolist()
+        further = ["bins"] * self._bins + [LEVEL_NAMES[level] for level in self._levels]
         self.names = (column.name, *(f"{column.name} ({name})" for name in further))
 
     def outcomes(self, rows: Integers) -> tuple[Integers, Integers, NDArray[np.int8]]:
@@ -110,7 +110,7 @@ class ComparedColumn:
         return self._table(self.column)
 
     def _table(self, part: SharedColumn) -> NDArray[np.int8]:
-        outcome = part.contains().astype(np.int8)
+        outcome = self._agreement(part).astype(np.int8)
         if self._bins and isinstance(part.cells, NumericCells):
             domain = part.cells.domain
             same_bin = domain.codes(part.cells.hull()[0])[:, None] == domain.codes(part.values)
@@ -118,8 +118,17 @@ class ComparedColumn:
         if part.errors is not None:
             levels = part.errors.levels(outcome.shape)
             for number, level in enumerate(self._levels, start=2):
-                outcome[levels == level] = number
+                outcome[(levels == level) & (outcome == 0)] = number
         return outcome
+
+    @staticmethod
+    def _agreement(part: SharedColumn) -> Booleans:
+        """Which values each cell covers, or has the spelling of where it covers none, shape (cells, values)."""
+        covered = part.contains()
+        if part.errors is None:
+            return covered
+        alike = part.errors.levels(covered.shape) == SPELLING
+        return np.asarray(covered | (alike & ~covered.any(axis=1, keepdims=True)))
 
     def at(self, rows: Integers, candidates: Integers | Integers32) -> NDArray[np.int8]:
         """The comparison in which each row agrees with the candidate beside it, shape (pairs,); see `outcomes`."""
@@ -143,7 +152,7 @@ class ComparedColumn:
         count = np.bincount(cells.codes, minlength=cells.missing.size)
         if errors is None:
             return np.zeros(count.size), np.zeros(0)
-        return errors.rarity(self.column.contains() @ self.column.shares, count)
+        return errors.rarity(self._agreement(self.column) @ self.column.shares, count)
 
     def weights(self, rows: Integers, gains: Floats, *, rare: bool) -> Floats:
         """What the column adds to the match weights of some rows with all candidates, shape (rows, candidates).
@@ -163,7 +172,9 @@ class ComparedColumn:
             of_cells, of_pairs = self._rarity
             place, pair = self.column.errors.of_cells(used)
             table += (outcome == 1) * of_cells[used, None]
-            table[place, self.column.errors.pairs.value[pair]] += of_pairs[pair]
+            table[place, self.column.errors.pairs.value[pair]] += of_pairs[pair] * (
+                outcome[place, self.column.errors.pairs.value[pair]] > 1
+            )
         return np.asarray(gathered(table, codes, self.column.codes), dtype=float)
 
 
@@ -195,6 +206,8 @@ PRIOR = 0.5
 # probability OFTEN. Those of other pairs disagree with it. The other outcomes of a column share SELDOM.
 OFTEN, SELDOM = 0.9, 0.1
 MOST_ITERATIONS = 100
+# Least weight of agreement in a column by its first comparison: it breaks ties, and never counts against a match.
+LEAST_GAIN = 1e-3
 # Relative part of the tolerance, beside the absolute one that the caller chooses.
 RELATIVE_TOLERANCE = 1e-5
 
@@ -229,7 +242,8 @@ def fitted_weights(agreement: Agreement, tolerance: float) -> MatchWeights:
     Matches and other pairs are two latent classes, within which columns are independent. A column with a second
     comparison has three outcomes: a pair agrees in the first, in the second or in neither. The iteration runs on the
     distinct patterns with their counts. It ends when no probability moves by more than `tolerance`, or after 100
-    rounds.
+    rounds. Where latent classes are not those of matches, agreement in a column may count against a match. Agreement in
+    its first comparison then breaks ties only.
 
     Parameters
     ----------
@@ -256,6 +270,7 @@ def fitted_weights(agreement: Agreement, tolerance: float) -> MatchWeights:
     agree = np.arange(varied.size) + np.cumsum(first)
     disagree = agree[first] - 1
     gains = weights[agree] - weights[disagree][np.cumsum(first) - 1]
+    gains[first] = np.maximum(gains[first], LEAST_GAIN)
     return MatchWeights(float(weights[disagree].sum()), tuple(agreement.names[number] for number in varied), gains)
 
 

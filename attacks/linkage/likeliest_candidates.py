@@ -134,7 +134,7 @@ def _in_best_blocks(
         for number in np.flatnonzero(np.diff(bounds)).tolist():
             visits = order[bounds[number] : bounds[number + 1]]
             group = members[number]
-            scores = _scores_without_ties(factors, chunk[visits // visited], group, rng)
+            scores = _without_ties(total(factors, chunk[visits // visited], group), rng)
             take = min(width, group.size)
             top, best[visits, :take], visited_rest[visits] = set_apart(scores, take)
             owner[visits, :take] = group[top]
@@ -146,15 +146,8 @@ def _in_best_blocks(
     return likeliest, rest_mass
 
 
-def _scores_without_ties(factors: Sequence[Factor], rows: Integers, candidates: Integers, rng: Generator) -> Singles:
-    """Log-likelihoods of a block of pairs, with ties broken at random.
-
-    Without random ties, all rows would get the same ones of many equal candidates.
-    """
-    return _without_ties(total(factors, rows, candidates), rng)
-
-
 def _without_ties(scores: Singles, rng: Generator) -> Singles:
+    """Break ties at random in place: without it, all rows would get the same ones of many equal candidates."""
     scores += TIE * rng.random(scores.shape, dtype=np.float32)
     return scores
 

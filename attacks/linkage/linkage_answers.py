@@ -208,13 +208,6 @@ def several_rows(
     return bool(loss > most and loss > most + MOST_LOSS_OF_EQUALS * (rows - np.unique(groups()).size))
 
 
-def by_row(log_likelihood: Floats) -> Floats:
-    """Posterior of each candidate of each row by itself, shape (rows, candidates)."""
-    posterior: Floats = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
-    posterior /= posterior.sum(axis=1, keepdims=True)
-    return posterior
-
-
 # Ranked answers with notes on how they were found.
 
 SEVERAL = "several released rows seem to stem from one candidate, so that each row is answered by itself"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base import Attack, Knowledge, RankedAnswers, applicable, given
+from attacks.base import Attack, Knowledge, RankedAnswers, applicable, each_of_ranges, given
 from defenses.base import MicrodataRelease
 from metrics.classes import ranks_in_groups
 from metrics.columns import (
@@ -115,15 +114,13 @@ class ScoreboardDeanonymization(Attack):
         scored = [(self.rating, self.rating_scale)]
         if self.date in knowledge.candidates:
             scored.append((self.date, self.date_scale))
-        pairs = _shared_items(release.frame[self.item], knowledge.candidates[self.item])
-        similarity = np.zeros(pairs.known_rating.size)
+        known, row, support = _shared_items(release.frame[self.item], knowledge.candidates[self.item])
+        similarity = np.zeros(known.size)
         for name, scale in scored:
             if name in release.frame:
-                similarity += _similarity(release, knowledge, name, pairs, scale)
-        weight = 1 / np.log(np.maximum(pairs.support, 2))
-        return self._answers(
-            target[pairs.known_rating], owner[pairs.released_row], weight * similarity, targets, owners, rng
-        )
+                similarity += _similarity(release, knowledge, name, known, row, scale)
+        weight = 1 / np.log(np.maximum(support, 2))
+        return self._answers(target[known], owner[row], weight * similarity, targets, owners, rng)
 
     def _answers(
         self, target: Integers, owner: Integers, gain: Floats, targets: int, owners: int, rng: Generator
@@ -146,31 +143,22 @@ class ScoreboardDeanonymization(Attack):
         return RankedAnswers(targets, owners, target[answered], owner[answered], score[answered])
 
 
-@dataclass(frozen=True)
-class _Pairs:
-    """Pairs of a known rating and a released rating of the same item.
-
-    Attributes
-    ----------
-    known_rating, released_row : ndarray of int, shape (pairs,)
-        Positions among the known ratings and the released rows.
-    support : ndarray of int, shape (pairs,)
-        Number of released ratings of the pair's item.
-    """
-
-    known_rating: Integers
-    released_row: Integers
-    support: Integers
-
-
 def _numbered(column: pd.Series[Any]) -> tuple[Integers, int]:
     """Position of each value among the sorted distinct values, and the number of distinct values."""
     codes, distinct = pd.factorize(column, sort=True, use_na_sentinel=False)
     return codes, len(distinct)
 
 
-def _shared_items(released_items: pd.Series[Any], known_items: pd.Series[Any]) -> _Pairs:
-    """Pair each known rating with all released ratings of its item."""
+def _shared_items(released_items: pd.Series[Any], known_items: pd.Series[Any]) -> tuple[Integers, Integers, Integers]:
+    """Pair each known rating with all released ratings of its item.
+
+    Returns
+    -------
+    known, row : ndarray of int, shape (pairs,)
+        Positions among the known ratings and the released rows.
+    support : ndarray of int, shape (pairs,)
+        Number of released ratings of the pair's item.
+    """
     code, cells = pd.factorize(released_items.astype(object), use_na_sentinel=True)
     texts = [str(cell) for cell in cells]
     numbers = {unescape(text): number for number, text in enumerate(texts) if not text.startswith(("{", "*", "["))}
@@ -179,19 +167,19 @@ def _shared_items(released_items: pd.Series[Any], known_items: pd.Series[Any]) -
     item = matches.to_numpy(dtype=float, na_value=-1)[usable].astype(np.intp)
     by_item = np.argsort(code, kind="stable")
     start = np.searchsorted(code[by_item], np.arange(len(texts) + 1))
-    count = np.diff(start)[item]
-    pair = np.repeat(np.arange(item.size), count)
-    step = np.arange(pair.size) - np.repeat(np.cumsum(count) - count, count)
-    return _Pairs(usable[pair], by_item[start[item][pair] + step], count[pair])
+    pair, place = each_of_ranges(start[item], start[item + 1])
+    return usable[pair], by_item[place], np.diff(start)[item][pair]
 
 
-def _similarity(release: MicrodataRelease, knowledge: Knowledge, name: str, pairs: _Pairs, scale: float) -> Floats:
+def _similarity(
+    release: MicrodataRelease, knowledge: Knowledge, name: str, known: Integers, row: Integers, scale: float
+) -> Floats:
     """exp(-distance / scale) of each pair in a numeric column; 0 if either side is missing."""
     cells = read_cells(release.frame[name], knowledge.domains([name])[name])
     if not isinstance(cells, NumericCells):
         raise ValueError(f"column {name!r} must hold numbers")
     low, high = cells.hull()
-    cell = cells.codes[pairs.released_row]
-    value = numbers_of(knowledge.candidates[name])[pairs.known_rating]
+    cell = cells.codes[row]
+    value = numbers_of(knowledge.candidates[name])[known]
     distance = np.maximum(0.0, np.maximum(low[cell] - value, value - high[cell]))
     return np.asarray(np.nan_to_num(np.exp(-distance / scale), nan=0.0), dtype=float)

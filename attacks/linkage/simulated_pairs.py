@@ -97,8 +97,7 @@ def chosen_pairs(
     pairs = np.arange(rows)[:, None] * candidates + np.hstack([nearest, others])
     own = np.flatnonzero(truth >= 0)
     chosen = np.unique(np.concatenate([pairs.ravel(), own * candidates + truth[own]]))
-    first, second = np.divmod(chosen, candidates)
-    return first, second
+    return np.divmod(chosen, candidates)
 
 
 def nearest_by(distance: Floats, near: int) -> Integers:

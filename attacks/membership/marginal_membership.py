@@ -70,14 +70,9 @@ class MarginalRatios:
             expected = (shares[list(others)].sum(axis=0) + self.population[number]) / (len(others) + 1) + unseen
             weight = SMOOTHING / self.rows
             ratio = np.log((shares[table] + weight * expected) / (1 + weight)) - np.log(expected)
-            result[:, number] = ratio[self._cells(marginal, codes)]
+            cells = np.ravel_multi_index([codes[:, one] for one in marginal], [self.sizes[one] for one in marginal])
+            result[:, number] = ratio[cells]
         return result
-
-    def _cells(self, marginal: Marginal, codes: Integers) -> Integers:
-        """Each person's cell of a marginal, shape (people,)."""
-        if len(marginal) == 1:
-            return codes[:, marginal[0]]
-        return codes[:, marginal[0]] * self.sizes[marginal[1]] + codes[:, marginal[1]]
 
     @property
     def single(self) -> Floats:

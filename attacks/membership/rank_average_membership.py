@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base import Attack, Decisions, Knowledge, NotApplicable, applicable
+from attacks.base import Attack, Decisions, Knowledge, answers_of_parts, checked_parts
 from attacks.membership.density_ratio_membership import DensityRatioMembership
 from attacks.membership.distance_to_closest_record import DistanceToClosestRecord, EuclideanClosestRecord
 from attacks.membership.local_likelihood_membership import LocalLikelihoodMembership
 from attacks.membership.marginal_membership import MarginalMembership
 from defenses.base import MicrodataRelease
-from metrics.columns import refuse_any, require
 
 
 class RankAverageMembership(Attack):
@@ -47,16 +46,10 @@ class RankAverageMembership(Attack):
     goal = "membership"
 
     def __init__(self, *, attacks: Sequence[Attack] | None = None) -> None:
-        self.attacks = attacks
-        if attacks is None:
-            return
-        require(
-            isinstance(attacks, Sequence) and not isinstance(attacks, str) and attacks,
-            "attacks must name at least one attack",
-        )
-        refuse_any(
-            [attack for attack in attacks if not isinstance(attack, Attack) or attack.goal != "membership"],
-            lambda attack: f"attacks must name members, got {attack!r}",
+        self.attacks = checked_parts(
+            attacks,
+            lambda attack: isinstance(attack, Attack) and attack.goal == "membership",
+            "attacks must name members",
         )
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
@@ -76,11 +69,5 @@ class RankAverageMembership(Attack):
             LocalLikelihoodMembership(),
             MarginalMembership(rounds=1),
         )
-        ranks, reasons = [], []
-        for part, own in zip(parts, rng.spawn(len(parts)), strict=True):
-            try:
-                ranks.append(rankdata(Decisions.of(part.run(release, knowledge, own)).scores))
-            except NotApplicable as reason:
-                reasons.append(str(reason))
-        applicable(ranks, "; ".join(reasons))
-        return Decisions(np.mean(ranks, axis=0))
+        decisions = answers_of_parts(parts, lambda part, own: Decisions.of(part.run(release, knowledge, own)), rng)
+        return Decisions(np.mean([rankdata(one.scores) for one in decisions], axis=0))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.base import Knowledge, applicable
-from attacks.base.simulation import simulation
+from attacks.base.simulation import Simulation, simulation
 from defenses.base import MicrodataRelease, released_frame, rowwise_release
 from metrics.columns import Booleans, Integers
 
@@ -47,11 +47,12 @@ def reference_tables(
     applicable(len(people), "the attacker has no people of its own to compare with")
     size = min(len(people), max(1, len(release.frame)))
     for number in range(rounds):
-        table = _simulated(release, knowledge, size, number)
-        if table is None:
+        repeated = _repeated(release, knowledge, size, number)
+        if repeated is not None:
+            yield repeated.release
+        else:
             sample = released_frame(people.take(rng.permutation(len(people))[:size]))
-            table = rowwise_release(sample[sample.columns.intersection(release.frame.columns, sort=False)], None)
-        yield table
+            yield rowwise_release(sample[sample.columns.intersection(release.frame.columns, sort=False)], None)
 
 
 def same_columns(table: MicrodataRelease, release: MicrodataRelease, knowledge: Knowledge) -> bool:
@@ -60,14 +61,15 @@ def same_columns(table: MicrodataRelease, release: MicrodataRelease, knowledge: 
     return bool((columns.isin(table.frame.columns) == columns.isin(release.frame.columns)).all())
 
 
-def _simulated(release: MicrodataRelease, knowledge: Knowledge, size: int, number: int) -> MicrodataRelease | None:
+def _repeated(release: MicrodataRelease, knowledge: Knowledge, size: int, number: int) -> Simulation | None:
+    """The defense repeated; None if it is unknown, refuses its people or releases other columns."""
     if knowledge.simulate is None:
         return None
     try:
-        table = simulation(release, knowledge, size, number).release
+        repeated = simulation(release, knowledge, size, number)
     except ValueError:
         return None
-    return table if same_columns(table, release, knowledge) else None
+    return repeated if same_columns(repeated.release, release, knowledge) else None
 
 
 # Shadow syntheses: repetitions of the defense on the attacker's own people, of whom the attacker knows the members.
@@ -117,12 +119,7 @@ def shadow_syntheses(release: MicrodataRelease, knowledge: Knowledge, rounds: in
         are left out.
     """
     size = min(len(release.frame), len(knowledge.auxiliary) // 2)
-    if knowledge.simulate is None or size < 1:
-        return
-    for number in range(rounds):
-        try:
-            repeated = simulation(release, knowledge, size, number)
-        except ValueError:
-            continue
-        if len(repeated.release.frame) and same_columns(repeated.release, release, knowledge):
+    for number in range(rounds if size else 0):
+        repeated = _repeated(release, knowledge, size, number)
+        if repeated is not None and len(repeated.release.frame):
             yield ShadowSynthesis(repeated.release, repeated.order[:size], repeated.order[size:])

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base import Attack, Decisions, Knowledge, NotApplicable, applicable, shared_distance
-from attacks.membership.query_membership import query_evidence, with_and_without
+from attacks.base import Decisions, Knowledge, applicable, common_columns, given, shared_distance
+from attacks.membership.query_membership import QueryMembership, query_evidence, with_and_without
 from attacks.membership.reference_tables import same_columns
 from defenses.base import Microdata, MicrodataRelease, released_frame
 from metrics.columns import Booleans, Integers, check_integer
@@ -33,7 +33,7 @@ def most_isolated(knowledge: Knowledge, columns: list[str], count: int) -> Integ
     return np.argsort(-near.sum(axis=0), kind="stable")[:count]
 
 
-class VulnerableRecordMembership(Attack):
+class VulnerableRecordMembership(QueryMembership):
     """Membership inference on the most vulnerable records, by releases with and without each of them.
 
     A record is vulnerable if it is far from its nearest neighbours: a generator that learns little of the others shows
@@ -64,13 +64,10 @@ class VulnerableRecordMembership(Attack):
 
     called = ("Achilles' heels", "Vulnerable record identification")
 
-    goal = "membership"
-
     def __init__(self, *, records: int = 40, tables: int = 16, queries: int = 200, rounds: int = 6) -> None:
+        super().__init__(queries=queries, rounds=rounds)
         self.records = check_integer("records", records, low=1)
         self.tables = check_integer("tables", tables, low=4)
-        self.queries = check_integer("queries", queries, low=1)
-        self.rounds = check_integer("rounds", rounds, low=2)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
         """Score every candidate.
@@ -83,8 +80,7 @@ class VulnerableRecordMembership(Attack):
             If release and candidates share no column, or a cell or a value lies outside the column's domain.
         """
         evidence = query_evidence(release, knowledge, self.rounds, self.queries, rng)
-        columns = [str(name) for name in release.frame.columns if name in knowledge.candidates.columns]
-        vulnerable = most_isolated(knowledge, columns, self.records)
+        vulnerable = most_isolated(knowledge, common_columns(release, knowledge), self.records)
         targets = knowledge.candidates.iloc[vulnerable]
         tables, member = repeated(release, knowledge, targets, self.tables, rng)
         ratios = [
@@ -119,9 +115,7 @@ def repeated(
     member : ndarray of bool, shape (tables, targets)
         Who is in which table.
     """
-    own, simulate = knowledge.auxiliary, knowledge.simulate
-    if simulate is None:
-        raise NotApplicable("the attacker does not know the mechanism")
+    own, simulate = knowledge.auxiliary, given(knowledge.simulate, "the attacker does not know the mechanism")
     # Values that the attacker does not know are those of people of its own.
     whole = own.frame.iloc[rng.integers(len(own), size=len(targets))].reset_index(drop=True)
     known = whole.columns.intersection(targets.columns)

@@ -7,7 +7,7 @@ from abc import abstractmethod
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base import Attack, Knowledge, NotApplicable, RankedAnswers, applicable, given
+from attacks.base import Attack, Knowledge, NotApplicable, RankedAnswers, applicable, given, softmax
 from defenses.base import Microdata, ReportsRelease
 from metrics.columns import Floats, Integers, NumericDomain
 
@@ -60,12 +60,6 @@ def reported_column(knowledge: Knowledge) -> str:
     return knowledge.auxiliary.sensitive[0]
 
 
-def posterior(logs: Floats) -> Floats:
-    """Probabilities from unnormalised log-probabilities, row by row."""
-    weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-
 class ReportedValue(Attack):
     """Base class of attacks that name the value of largest posterior given a person's reports.
 
@@ -89,7 +83,7 @@ class ReportedValue(Attack):
         """
         likelihood = self.likelihood(release)
         logs = likelihood + log_prior(knowledge, reported_column(knowledge), likelihood.shape[1])
-        return RankedAnswers.from_scores(posterior(logs), rng, depth=1)
+        return RankedAnswers.from_scores(softmax(logs), rng, depth=1)
 
 
 # Value guess: infers each person's value from one randomized report.
@@ -204,7 +198,7 @@ class PoolInference(Attack):
         persons = knowledge.candidates[auxiliary.person].to_numpy()
         logs = np.tile(np.log(prior), (int(persons.max()) + 1, 1))
         np.add.at(logs, persons, likelihood)
-        return RankedAnswers.from_scores(posterior(logs), rng, depth=1)
+        return RankedAnswers.from_scores(softmax(logs), rng, depth=1)
 
 
 def pool_of_each(records: Microdata, column: str) -> Integers:

@@ -97,13 +97,9 @@ def learn_event(first: Floats, second: Floats, *, delta: float = 0.0, confidence
     require(min(len(first), len(second)) >= 4, "an event needs at least 4 outputs on each input to be learned from")
     half_first, half_second = len(first) // 2, len(second) // 2
     choosing = first[half_first:], second[half_second:]
-    best: tuple[float, LearnedEvent] | None = None
-    for score in _scores(first[:half_first], second[:half_second]):
-        candidate = _best_event(score, *choosing, delta, confidence)
-        if best is None or candidate[0] > best[0]:
-            best = candidate
-    assert best is not None  # noqa: S101 (every feature has a score)
-    return best[1]
+    scores = _scores(first[:half_first], second[:half_second])
+    events = (_best_event(score, *choosing, delta, confidence) for score in scores)
+    return max(events, key=lambda event: event[0])[1]
 
 
 def _best_event(

@@ -125,7 +125,8 @@ class GradientInversion(Attack):
                 return records, _labels(network, observed, records), misfit(encoding, records)
         if observed.size <= LARGEST_MATCHED and len(observed.updates):
             return matched(network, encoding, observed, people, self.steps)
-        return _no_reconstruction(encoding, observed.size)
+        nothing = np.zeros((observed.size, flat.shape[1] - 1))
+        return nothing, np.zeros(observed.size, dtype=np.intp), np.full(observed.size, np.inf)
 
 
 def observations(release: TrainingRelease) -> Iterator[Observation]:
@@ -213,15 +214,17 @@ def matched(
 def misfit(encoding: Encoding, features: Floats) -> Floats:
     """Root mean square distance of categorical features from the nearest category, shape (n,)."""
     total = np.zeros(len(features))
-    count = 0
-    for name, part in encoding.slices.items():
-        if isinstance(encoding.domains[name], CategoricalDomain):
-            block = features[:, part]
-            nearest = np.zeros_like(block)
-            np.put_along_axis(nearest, block.argmax(axis=1)[:, None], 1.0, axis=1)
-            total += np.square(block - nearest).sum(axis=1)
-            count += 1
-    return np.sqrt(total / max(1, count))
+    parts = categorical_slices(encoding)
+    for part in parts:
+        block = features[:, part]
+        nearest = np.eye(block.shape[1])[block.argmax(axis=1)]
+        total += np.square(block - nearest).sum(axis=1)
+    return np.sqrt(total / max(1, len(parts)))
+
+
+def categorical_slices(encoding: Encoding) -> list[slice]:
+    """Features of each column of categories."""
+    return [part for name, part in encoding.slices.items() if isinstance(encoding.domains[name], CategoricalDomain)]
 
 
 def categorical_features(encoding: Encoding) -> Integers:
@@ -241,11 +244,6 @@ def most_common(encoding: Encoding, people: pd.DataFrame) -> pd.DataFrame:
         inside = people[name][codes == np.bincount(codes).argmax()]
         best[name] = [inside.mode(dropna=False).iloc[0]]
     return pd.DataFrame(best)
-
-
-def _no_reconstruction(encoding: Encoding, size: int) -> tuple[Floats, Integers, Floats]:
-    width = max(part.stop for part in encoding.slices.values())
-    return np.zeros((size, width)), np.zeros(size, dtype=np.intp), np.full(size, np.inf)
 
 
 def _labels(network: Network, observed: Observation, features: Floats) -> Integers:
@@ -300,7 +298,6 @@ def _explained(network: Network, weights: Floats, features: Floats, labels: Inte
 def _plausible(encoding: Encoding, features: Floats) -> Floats:
     """Features projected to mixtures of categories, approximately, and to numbers in [0, 1]."""
     result = np.clip(features, 0, 1)
-    for name, part in encoding.slices.items():
-        if isinstance(encoding.domains[name], CategoricalDomain):
-            result[:, part] /= np.maximum(result[:, part].sum(axis=1, keepdims=True), 1e-12)
+    for part in categorical_slices(encoding):
+        result[:, part] /= np.maximum(result[:, part].sum(axis=1, keepdims=True), 1e-12)
     return result

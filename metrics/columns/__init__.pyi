@@ -49,10 +49,12 @@ from .printable import one_line as one_line
 from .values import LARGEST_EXACT as LARGEST_EXACT
 from .values import NUMBER as NUMBER
 from .values import SUPPRESSED as SUPPRESSED
+from .values import QUOTATION_MARKS as QUOTATION_MARKS
 from .values import UnfitValueError as UnfitValueError
 from .values import distinct_cells as distinct_cells
 from .values import distinct_values as distinct_values
 from .values import in_column as in_column
+from .values import folded as folded
 from .values import group_sums as group_sums
 from .values import scattered as scattered
 from .values import in_digits as in_digits
@@ -60,4 +62,5 @@ from .values import is_mixed as is_mixed
 from .values import number_of as number_of
 from .values import number_texts as number_texts
 from .values import numbers_of as numbers_of
+from .values import spelling as spelling
 from .values import texts_of as texts_of

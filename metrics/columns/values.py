@@ -9,6 +9,8 @@ fractional number in a column makes pandas store all its integers as floating-po
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections.abc import Callable, Collection
 from decimal import Decimal
 from numbers import Real
@@ -287,6 +289,22 @@ def text_of(value: Any, names: Collection[str] = ()) -> str:
     """The first text of a value that is among `names`, or else its usual text; empty if it has no text."""
     texts = texts_of(value)
     return next((text for text in texts if text in names), texts[0] if texts else "")
+
+
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
+"""Characters without width: soft hyphens, joiners, marks of direction and of byte order."""
+QUOTATION_MARKS = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u2039\u203a\u00ab\u00bb\u300c\u300d\u300e\u300f"
+
+
+def folded(text: str) -> str:
+    """A text in Unicode NFKC, case folded, with single blanks, and without outer quotation marks and blanks."""
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold())
+    return " ".join(plain.strip(f"{QUOTATION_MARKS} ").split())
+
+
+def spelling(text: str) -> str:
+    """What all spellings of a text have in common: the `folded` text without blanks."""
+    return folded(text).replace(" ", "")
 
 
 def number_of(value: Any) -> float:

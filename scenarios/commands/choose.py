@@ -127,13 +127,13 @@ def choose(
     from scenarios.running.display import Display
     from scenarios.running.workers import LocalProcesses, cores, start_server
     from scenarios.tables import (
+        ReviewedTable,
         RowsOfPeople,
         Units,
         load_table,
         play_notes,
         refuse_undeclared_identifiers,
         text_notes,
-        unique_text_columns,
     )
 
     display = Display(quiet=quiet)
@@ -141,7 +141,7 @@ def choose(
     check_page(html)
     start_server()
     dataset = load_table(table, roles)
-    refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
+    refuse_undeclared_identifiers(table, roles, ReviewedTable(dataset).unique_texts, len(dataset.records))
     portfolio = read_portfolio(dataset, goals=goals, people=people, keep=keep, only=only, seed=seed)
     display.say_notes([*play_notes(dataset), *text_notes(portfolio.notes)])
     several = RowsOfPeople.of(dataset.records)

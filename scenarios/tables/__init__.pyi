@@ -55,7 +55,7 @@ from .review.notes import refuse_undeclared_identifiers as refuse_undeclared_ide
 from .review.notes import table_notes as table_notes
 from .review.notes import without_domains as without_domains
 from .review.release_notes import release_notes as release_notes
-from .review.reviewed_table import unique_text_columns as unique_text_columns
+from .review.reviewed_table import ReviewedTable as ReviewedTable
 from .review.rows_of_people import RowsOfPeople as RowsOfPeople
 from .review.rows_of_people import number_of_people as number_of_people
 from .review.rows_of_people import rows_of_each as rows_of_each

@@ -38,7 +38,7 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
     """Domain inferred from a column's values, hence not public, and its description in words."""
     refuse(column.empty, f"{column.where} has no value in any row; declare its domain in a roles file or remove it")
     if column.dates is not None:
-        days = column.numbers()
+        days = column.numbers
         low, high = int(days.min()), int(days.max())
         dates = NumericDomain(low, high, True, column.dates.domain_cuts(low, high), inferred=True)
         return dates, f"dates {column.dates.bounds(dates)}"
@@ -221,9 +221,7 @@ def load_table(
     """
     path = Path(path)
     roles_path = None if roles is None else Path(roles)
-    files = {path: read_bytes(path)}
-    if roles_path is not None:
-        files[roles_path] = read_bytes(roles_path)
+    files = {file: read_bytes(file) for file in (path, roles_path) if file is not None}
     declared = read_roles(roles_path, reading, content=files.get(roles_path) if roles_path else None)
     check_sum(path, hashlib.sha256(files[path]).hexdigest(), declared.dataset.sha256)
     columns, notes = text_table(path, files[path], declared)

@@ -124,7 +124,7 @@ def _unknown(cells: pd.Series[Any], values: pd.Series[Any], domain: Domain, hint
 def with_values_of(domain: Domain, column: TextColumn) -> Domain:
     """A domain, extended by the values of a column that lie outside it."""
     if isinstance(domain, NumericDomain):
-        numbers = column.numbers()
+        numbers = column.numbers
         low, high = np.nanmin(numbers, initial=domain.low), np.nanmax(numbers, initial=domain.high)
         return replace(domain, low=float(low), high=float(high))
     unseen = sorted(set(column.texts.to_pylist()) - set(domain.categories))

@@ -62,11 +62,10 @@ def hierarchy_rows(
 
 def _separator(path: Path, text: str, usual: str | None) -> str:
     """Separator by which all rows have equally many fields: that of the table, a comma, or the likeliest."""
-    for separator in (usual, ","):
-        if separator is not None:
-            widths = {len(row) for _, row in csv_rows(text, separator, path=path)}
-            if len(widths) == 1 and min(widths) > 1:
-                return separator
+    for separator in filter(None, (usual, ",")):
+        widths = {len(row) for _, row in csv_rows(text, separator, path=path)}
+        if len(widths) == 1 and min(widths) > 1:
+            return separator
     return inferred_separator(text)
 
 

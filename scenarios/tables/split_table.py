@@ -119,8 +119,7 @@ def drawn_control(person: Integers, share: float, rng: Generator) -> Booleans:
         raise ValueError(f"{part} would be empty: a share of {share:g} of {people.size:,} people is {count:,}")
     drawn = np.zeros(people.size, dtype=bool)
     drawn[rng.permutation(people.size)[:count]] = True
-    chosen: Booleans = drawn[numbers]
-    return chosen
+    return np.asarray(drawn[numbers])
 
 
 def _people(path: Path, columns: dict[str, TextColumn], name: str, what: str = "person") -> Integers:
@@ -136,8 +135,7 @@ def _people(path: Path, columns: dict[str, TextColumn], name: str, what: str = "
             f"{path}: column {name!r} names the {what} of each row, and is empty in record {missing[0] + 1}"
         )
     texts = pd.Series(column.texts.to_pylist(), dtype=object).astype(str).str.strip()
-    numbers: Integers = pd.factorize(texts)[0][column.codes]
-    return numbers
+    return np.asarray(pd.factorize(texts)[0][column.codes])
 
 
 def _parts(path: Path, data: bytes, declared: Roles, rows: int) -> tuple[str, Callable[[Booleans], bytes]]:
@@ -198,11 +196,9 @@ def _record_starts(path: Path, content: bytes, declared: Roles, rows: int) -> In
 
 def _unit(content: bytes, text: str) -> str:
     """NumPy type of the unit in which line breaks and quotes of an encoded text stand by themselves."""
-    if b"\0" in content:
-        for encoding, unit in _WIDE:
-            if content in (text.encode(encoding), f"\ufeff{text}".encode(encoding)):
-                return unit
-    return "u1"
+    possible = _WIDE if b"\0" in content else ()
+    encoded = ((unit, (text.encode(name), f"\ufeff{text}".encode(name))) for name, unit in possible)
+    return next((unit for unit, contents in encoded if content in contents), "u1")
 
 
 def _parquet_part(data: bytes, kept: Booleans) -> bytes:

@@ -12,7 +12,15 @@ from numpy.random import Generator
 
 from attacks.base import Knowledge, common_columns
 from attacks.linkage.blocks.auction import EMPTY, auction
-from attacks.linkage.blocks.blocking_pass import BlockingPass, BlockingPlan, blocking_plan, members, search_column
+from attacks.linkage.blocks.blocking_pass import (
+    BlockingPass,
+    BlockingPlan,
+    blocking_plan,
+    covers,
+    members,
+    patterns,
+    search_column,
+)
 from attacks.linkage.blocks.pair_scores import ColumnScore, column_scores, total_scores
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn, run_coded_column, with_text_errors
 from attacks.linkage.blocks.sampled_learning import NOBODY, LearnedModels, among_all, finite_log_sum, learned_models
@@ -174,7 +182,8 @@ def _unsearched(plan: BlockingPlan, used: Booleans, rows: Integers) -> Floats:
     """Log of the expected likelihood of all candidates that no pass proposes, in the plan's columns, shape (rows,)."""
     inner = np.column_stack([column.inner[column.column.codes[rows]] for column in plan.search])
     outer = np.column_stack([column.outer[column.column.codes[rows]] for column in plan.search])
-    table, covered = plan.patterns, plan.covered()
+    table = patterns(len(plan.columns))
+    covered = covers(plan.passes, table)
     candidates = plan.search[0].column.values.size
     result = np.full(rows.size, NOBODY)
     kinds, kind = np.unique(used, axis=0, return_inverse=True)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from attacks.base import each_of_ranges
 from attacks.linkage.blocks.column_mixture import ColumnMixture
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn, Runs, disjoint_runs, weight_of_runs
 from metrics.columns import Booleans, Floats, Integers, Integers32, Integers64
@@ -207,8 +207,8 @@ class BlockingPass:
         key = np.zeros(row.size, dtype=np.int64)
         for column, (distinct, width) in zip(self.columns[:-1], self._levels, strict=True):
             cells = column.column.codes[rows[row]]
-            source, run = _each(column.coarse_starts[cells], column.coarse_starts[cells + 1])
-            piece, group = _each(column.coarse.low[run], column.coarse.high[run])
+            source, run = each_of_ranges(column.coarse_starts[cells], column.coarse_starts[cells + 1])
+            piece, group = each_of_ranges(column.coarse.low[run], column.coarse.high[run])
             source = source[piece]
             joined = key[source] * width + group
             place = np.minimum(np.searchsorted(distinct, joined), distinct.size - 1)
@@ -216,7 +216,7 @@ class BlockingPass:
             row, key = row[source[present]], place[present]
         column = self.columns[-1]
         cells = column.column.codes[rows[row]]
-        source, run = _each(column.starts[cells], column.starts[cells + 1])
+        source, run = each_of_ranges(column.starts[cells], column.starts[cells + 1])
         row, key = row[source], key[source] * column.column.size
         low = np.searchsorted(self._sorted, key + column.fine.low[run])
         high = np.searchsorted(self._sorted, key + column.fine.high[run])
@@ -224,17 +224,9 @@ class BlockingPass:
         return Ranges(row[filled], low[filled], high[filled]), np.flatnonzero(wide)
 
 
-def _each(low: NDArray[np.integer], high: NDArray[np.integer]) -> tuple[Integers, Integers]:
-    """All integers of each range, shape (total,): the range's index and the integer."""
-    lengths = np.asarray(high - low, dtype=np.int64)
-    source = np.repeat(np.arange(lengths.size), lengths)
-    first = np.asarray(low, dtype=np.int64) - (np.cumsum(lengths) - lengths)
-    return source, np.repeat(first, lengths) + np.arange(source.size)
-
-
 def members(ranges: Ranges) -> tuple[Integers, Integers]:
     """Row and position among the sorted candidates of every pair, each of shape (pairs,)."""
-    source, position = _each(ranges.low, ranges.high)
+    source, position = each_of_ranges(ranges.low, ranges.high)
     return ranges.row[source], position
 
 
@@ -278,15 +270,6 @@ class BlockingPlan:
     most_pairs: int
     recall: float
     pairs: float
-
-    @property
-    def patterns(self) -> Booleans:
-        """Which columns' windows hold the candidate's values, all possibilities, shape (2 ** columns, columns)."""
-        return patterns(len(self.columns))
-
-    def covered(self) -> Booleans:
-        """Whether each pass finds the candidate in each pattern, shape (passes, 2 ** columns)."""
-        return covers(self.passes, self.patterns)
 
 
 def patterns(columns: int) -> Booleans:

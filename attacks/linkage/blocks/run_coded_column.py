@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -67,12 +67,6 @@ class RunCodedColumn:
         The number at each position, NaN for the missing value and for categories.
     written : ndarray of float, shape (cells,)
         The number in each plain cell, NaN for other cells and for categories.
-    count : ndarray of int, shape (cells,)
-        Number of released rows with each distinct cell.
-    share : ndarray of float, shape (size,)
-        Share of candidates at each position.
-    starts : ndarray of int, shape (cells + 1,)
-        First run of each distinct cell.
     errors : TextErrors, optional
         Cells and positions that are nearly equal as texts, where the release has typing errors in this column.
     """
@@ -85,15 +79,21 @@ class RunCodedColumn:
     numbers: Floats
     written: Floats
     errors: TextErrors | None = None
-    count: Integers = field(init=False, repr=False)
-    share: Floats = field(init=False, repr=False)
-    starts: Integers = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        cells = int(self.codes.max(initial=-1)) + 1
-        object.__setattr__(self, "count", np.bincount(self.codes, minlength=cells))
-        object.__setattr__(self, "share", np.bincount(self.values, minlength=self.size) / max(1, self.values.size))
-        object.__setattr__(self, "starts", np.searchsorted(self.runs.owner, np.arange(cells + 1)))
+    @cached_property
+    def count(self) -> Integers:
+        """Number of released rows with each distinct cell, shape (cells,)."""
+        return np.bincount(self.codes)
+
+    @cached_property
+    def share(self) -> Floats:
+        """Share of candidates at each position, shape (size,)."""
+        return np.bincount(self.values, minlength=self.size) / max(1, self.values.size)
+
+    @cached_property
+    def starts(self) -> Integers:
+        """First run of each distinct cell, shape (cells + 1,)."""
+        return np.searchsorted(self.runs.owner, np.arange(self.cells + 1))
 
     @property
     def cells(self) -> int:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
+from operator import iadd
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from attacks.base import SharedColumn
+from attacks.base import SharedColumn, softmax
 from attacks.linkage.fitting.column_tables import GAUSSIAN, ColumnTables, Noise
 from metrics.columns import Array, Floats, Integers, Singles
 
@@ -37,9 +39,7 @@ def marginal_log_likelihood(log_likelihood: Array) -> float:
 
 def candidate_weights(log_likelihood: Array) -> Singles:
     """Posterior of each candidate of each row by itself, shape (rows, candidates)."""
-    weights = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
-    weights /= weights.sum(axis=1, keepdims=True)
-    return np.asarray(weights, dtype=np.float32)
+    return softmax(log_likelihood).astype(np.float32, copy=False)
 
 
 def gains(weights: Singles, columns: Sequence[SharedColumn], ratios: Sequence[Floats]) -> Floats:
@@ -156,12 +156,10 @@ class ColumnModels:
         self._shares = np.array([mechanism.shares for mechanism in ordered])
         self._noises = [mechanism.noise for mechanism in ordered]
         self._evenly = [mechanism.evenly for mechanism in ordered]
-        self._given_replaced = self._by_frequency
-        if any(self._evenly):
-            self._given_replaced = self._by_frequency.copy()
-            for place, tables in enumerate(self._sorted):
-                if self._evenly[place] and tables.evenly is not None:
-                    self._segment(self._given_replaced, place)[:] = tables.flat(tables.evenly)
+        self._given_replaced = self._by_frequency.copy()
+        for place, tables in enumerate(self._sorted):
+            if self._evenly[place] and tables.evenly is not None:
+                self._segment(self._given_replaced, place)[:] = tables.flat(tables.evenly)
         self._compute()
 
     def mechanisms(self) -> list[ColumnMechanism]:
@@ -183,33 +181,22 @@ class ColumnModels:
             In which logarithms are taken and added up; by default that of the models.
         """
         logarithm = np.log(self._likelihood, dtype=precision or self.precision)
-        total: Array | None = None
-        for place in self._places:
-            tables = self._sorted[place]
-            vector = self._segment(logarithm, place)
-            expanded = tables.column.expand(vector.reshape(tables.given_kept.shape, order=tables.order))
-            if total is None:
-                total = expanded
-            else:
-                total += expanded
-        assert total is not None  # noqa: S101 (there is a column)
-        return total
+        expanded = (self._sorted[place].column.expand(self._table(logarithm, place)) for place in self._places)
+        return reduce(iadd, expanded)
 
     def separate_log_likelihood(self) -> float:
         """Log-likelihood of the release if every cell stems from a candidate of its own."""
         total = 0.0
-        for number, tables in enumerate(self.tables):
-            vector = self._segment(self._likelihood, self._places[number])
-            column = tables.column
-            mean = vector.reshape(tables.given_kept.shape, order=tables.order) @ column.shares
+        for place in self._places:
+            column = self._sorted[place].column
+            mean = self._table(self._likelihood, place) @ column.shares
             total += float(np.log(mean)[column.cells.codes].sum())
         return total
 
     def ratio(self, number: int) -> Array:
         """Likelihood of each distinct cell given each value against replacement, of a column, shape (cells, values)."""
-        place, tables = self._places[number], self.tables[number]
-        vector: Array = self._segment(self._likelihood, place) / self._segment(self._given_replaced, place)
-        return vector.reshape(tables.given_kept.shape, order=tables.order)
+        place = self._places[number]
+        return self._table(self._likelihood, place) / self._table(self._given_replaced, place)
 
     def expected_counts(self, posterior: Array) -> list[Array]:
         """Expected number of rows with each distinct cell and value, as a vector for each column."""
@@ -254,10 +241,9 @@ class ColumnModels:
         shares_of_pairs = np.repeat(shares[self._noisy :, 1], self._sizes[self._noisy :])[: self._mistyped.size]
         np.multiply(self._mistyped, shares_of_pairs, out=disturbed[self._residual.size :])
         for place, noise in enumerate(self._noises[: self._noisy]):
-            tables = self._sorted[place]
-            residual = self._segment(self._residual, place).reshape(tables.given_kept.shape, order=tables.order)
-            probability = noise.probability(residual, self._widths[place]).ravel(order=tables.order)
-            np.multiply(probability, self._shares[place, 1], out=self._segment(disturbed, place))
+            probability = noise.probability(self._table(self._residual, place), self._widths[place])
+            vector = probability.ravel(order=self._sorted[place].order)
+            np.multiply(vector, self._shares[place, 1], out=self._segment(disturbed, place))
         self._disturbed = disturbed
         self._likelihood = self._kept_part.copy()
         self._likelihood[: disturbed.size] += disturbed
@@ -265,6 +251,11 @@ class ColumnModels:
 
     def _segment(self, vector: Array, place: int) -> Array:
         return vector[self._ends[place] : self._ends[place + 1]]
+
+    def _table(self, vector: Array, place: int) -> Array:
+        """A column's part of a vector, shape (cells, values)."""
+        tables = self._sorted[place]
+        return self._segment(vector, place).reshape(tables.given_kept.shape, order=tables.order)
 
     def _collapsed(self, weights: Array) -> Array:
         """Weights of rows and candidates added up by distinct cell and distinct value, as a vector of all columns."""

@@ -200,8 +200,6 @@ SMALL_GRID = 12
 FIRST_SCALE = 0.3
 # Numbers whose squares, summed over pairs, are finite in single precision.
 LARGEST_SINGLE = 1e14
-# Scale from which noise is wide, in standard deviations of the column.
-WIDE = 0.5
 # Number of scales that starts try, each a third of the one before.
 SCALES = 8
 
@@ -303,11 +301,6 @@ class ColumnTables:
             return np.float32
         largest = float(np.nanmax(np.abs(self.residual), initial=0.0))
         return np.float32 if largest < LARGEST_SINGLE and self.least_scale > 1 / LARGEST_SINGLE else np.float64
-
-    @cached_property
-    def wide_scale(self) -> float:
-        """Scale of noise from which on it hardly tells two values apart, in the column's unit."""
-        return WIDE / FIRST_SCALE * self.deviation
 
     def flat(self, table: Floats) -> Floats:
         """Return a table over cells and values as a vector."""

@@ -15,7 +15,7 @@ from attacks.linkage.fitting.column_models import (
     gains,
     marginal_log_likelihood,
 )
-from attacks.linkage.fitting.column_tables import GAUSSIAN, LAPLACE, ColumnTables, Noise, sum_over_grid
+from attacks.linkage.fitting.column_tables import FIRST_SCALE, GAUSSIAN, LAPLACE, ColumnTables, Noise, sum_over_grid
 from attacks.linkage.linkage_answers import matching_posterior
 from metrics.columns import Array, Booleans, Floats, Integers, Singles
 
@@ -342,6 +342,8 @@ CHOSEN = 3
 # Share of replaced or widely disturbed values, and nats lost by replacement, from which a column disagrees with a
 # matching; largest difference of the shares of two ends in one optimum.
 REPLACED, ALIKE = 0.1, 0.02
+# Scale from which noise is wide and hardly tells two values apart, in standard deviations of the column.
+WIDE = 0.5
 # Gain in marginal log-likelihood, in nats, from which another end replaces the usual one.
 MARGIN = 10.0
 
@@ -411,7 +413,7 @@ def _misleading(models: ColumnModels, end: End) -> bool:
         _, disturbed, replaced = one.shares
         if replaced > REPLACED and replaced * tables.information() > REPLACED:
             return True
-        if tables.noisy and disturbed > REPLACED and one.noise.scale > tables.wide_scale:
+        if tables.noisy and disturbed > REPLACED and one.noise.scale > WIDE / FIRST_SCALE * tables.deviation:
             return True
     return False
 
@@ -426,8 +428,7 @@ def _screened(models: ColumnModels, start: list[ColumnMechanism]) -> End:
     """The best of the other starts after a few rounds."""
     ends = [_round(models, start, _matched(evidence), first_fit) for evidence in starting_evidence(models.tables)]
     for _ in range(SCREENED):
-        ends = sorted(ends, key=lambda end: -end.value)[:FINALISTS]
-        ends = [_next(models, end) for end in ends]
+        ends = [_next(models, end) for end in sorted(ends, key=lambda end: -end.value)[:FINALISTS]]
     return max(ends, key=lambda end: end.value)
 
 

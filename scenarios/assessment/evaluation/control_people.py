@@ -37,7 +37,7 @@ from scenarios.tables import (
 )
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.reading.text_table import text_table
-from scenarios.tables.review import MOSTLY_DISTINCT, RowsOfPeople, refuse_undeclared_identifiers, unique_text_columns
+from scenarios.tables.review import MOSTLY_DISTINCT, ReviewedTable, RowsOfPeople, refuse_undeclared_identifiers
 
 # Control people who are in the release: rows that no record can have given, and that control people explain.
 
@@ -134,7 +134,7 @@ def read_tables(
     """
     declared = read_roles(roles, reading)
     dataset = load_table(input_path(table), roles, reading=reading)
-    refuse_undeclared_identifiers(table, roles, unique_text_columns(dataset.records), len(dataset.records))
+    refuse_undeclared_identifiers(table, roles, ReviewedTable(dataset).unique_texts, len(dataset.records))
     people, sha256 = read_control(Path(control), dataset, declared) if control else (None, "")
     return dataset, declared, people, sha256
 

@@ -67,11 +67,6 @@ class DrawnBlocks:
     firsts: Integers = field(default_factory=lambda: np.empty(0, dtype=np.intp), repr=False)
     notes: tuple[str, ...] = ()
 
-    @property
-    def count(self) -> int:
-        """Number of blocks."""
-        return int(self.sizes.size)
-
     def numbered(self, blocks: Iterable[StoredBlock]) -> Iterator[tuple[StoredBlock, Integers]]:
         """Blocks of records in the order of the table, each with the random block of every row."""
         places = self.firsts.copy()
@@ -258,7 +253,7 @@ def blocked(
         # Sums of linear algebra depend on the number of threads, and a release must not.
         with private_folder() as folder, threadpoolctl.threadpool_limits(1):
             bucketed = BucketFile(
-                folder / "rows", tuple(records.columns), drawn.count, root, origins=True, purpose="blocks"
+                folder / "rows", tuple(records.columns), drawn.sizes.size, root, origins=True, purpose="blocks"
             )
             for block, numbers in drawn.numbered(records.blocks()):
                 origin = np.arange(block.start, block.start + len(block))

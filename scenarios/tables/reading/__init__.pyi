@@ -37,9 +37,9 @@ from .number_forms import codes_among_numbers as codes_among_numbers
 from .number_forms import mixed_marks as mixed_marks
 from .text_column import TextColumn as TextColumn
 from .text_column import TextError as TextError
+from .text_column import TextTable as TextTable
 from .text_table import HINT as HINT
 from .text_table import MOST_SHOWN as MOST_SHOWN
-from .text_table import TextTable as TextTable
 from .text_table import arrow_text_table as arrow_text_table
 from .text_table import blank_rows_words as blank_rows_words
 from .text_table import read_text_table as read_text_table

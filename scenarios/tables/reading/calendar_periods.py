@@ -79,13 +79,11 @@ def label(period: str, position: int, unit: int) -> str:
     """Label of the period at an index, such as ``2024-Q1``."""
     start = first(period, position, unit)
     when = date.fromordinal(min(max(start // unit, FIRST), LAST) + EPOCH)
-    if period == "hour":
-        return f"{when.isoformat()}T{start % unit // 3600:02}"
-    if period == "week":
-        year, week, _ = when.isocalendar()
-        return f"{year:04}-W{week:02}"
+    week = when.isocalendar()
     return {
+        "hour": f"{when.isoformat()}T{start % unit // 3600:02}",
         "day": when.isoformat(),
+        "week": f"{week.year:04}-W{week.week:02}",
         "month": f"{when.year:04}-{when.month:02}",
         "quarter": f"{when.year:04}-Q{(when.month + 2) // 3}",
         "year": f"{when.year:04}",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -15,6 +14,7 @@ import pandas as pd
 from leaderboard.pages.number_text import counted
 from metrics.columns import (
     INTERVAL,
+    QUOTATION_MARKS,
     SUPPRESSED,
     Booleans,
     CategoricalCells,
@@ -29,6 +29,7 @@ from metrics.columns import (
     named_categories,
     read_cells,
     refuse,
+    spelling,
     unescape,
 )
 from scenarios.tables.note import Note
@@ -208,12 +209,13 @@ def category_note(cells: pd.Series[Any], known: Collection[str], person: str, hi
     named = [cell_categories(str(cell)) for cell in distinct]
     rows = int(cells.isin(distinct[[not unknown.isdisjoint(names) for names in named]]).sum())
     doubts = ""
-    spellings = {_spelling(name) for name in known}
-    respelled = sum(_spelling(name) in spellings for name in unknown)
+    alike = {spelling(name) for name in known}
+    others = [name for name in unknown if spelling(name) in alike]
+    respelled = len(others)
     if respelled:
         doubts += (
             f"; {respelled} of them {'differs' if respelled == 1 else 'differ'} from a known one only in blanks, case "
-            "or Unicode form"
+            "or Unicode form" + " or quotation marks" * any(name.strip()[:1] in QUOTATION_MARKS for name in others)
         )
     if all(unknown.issuperset(names) for names in named) and cells.notna().all():
         helps = "helps only where texts are compared by spelling" if respelled else "does not help"
@@ -235,12 +237,6 @@ def number_note(cells: pd.Series[Any], domain: NumericDomain, values: pd.Series[
     doubts = "; no row lies inside, so the column does not help" if rows == of else ""
     said = {"those": rows, "rows": len(cells), "person": person, "doubts": doubts}
     return [Note("nobody's numbers", (str(cells.name),), said)]
-
-
-def _spelling(text: str) -> str:
-    """A text without blanks, in one case and one Unicode form."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(unicodedata.normalize("NFKC", folded).split())
 
 
 _MOST = 0.5

@@ -150,17 +150,18 @@ class BrokenRowError(ValueError):
 
     def __init__(self, path: Path | str, line: int, reason: str) -> None:
         self.line = line
-        self.why = (
-            "broken quotes: text follows a closing quotation mark; close each that opens, and write one that "
-            "belongs to a cell twice"
-        )
-        if "end of data" in reason:
-            self.why = "broken quotes: a quotation mark opens in this row and is never closed"
-        elif "field limit" in reason:
-            self.why = (
+        causes = {
+            "end of data": "broken quotes: a quotation mark opens in this row and is never closed",
+            "field limit": (
                 f"a cell that begins in this row has more than {csv.field_size_limit():,} characters; a quotation mark "
                 "may open there and never be closed"
-            )
+            ),
+            "": (
+                "broken quotes: text follows a closing quotation mark; close each that opens, and write one that "
+                "belongs to a cell twice"
+            ),
+        }
+        self.why = next(why for words, why in causes.items() if words in reason)
         super().__init__(f"{path}, line {line}: {self.why}")
 
 

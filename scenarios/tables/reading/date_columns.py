@@ -15,7 +15,7 @@ from leaderboard.pages.number_text import counted
 from scenarios.tables.note import Note
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO, ISO_TIME, DateFormat
-from scenarios.tables.reading.text_column import TextColumn, TextError
+from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import DateColumn, NumberColumn, Roles
 
 _SURE = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d")
@@ -24,6 +24,13 @@ _DOUBTFUL = tuple(f"{day}{mark}{month}{mark}%Y" for mark in "/.-" for day, month
 FORMATS = (
     *(DateFormat(pattern + time) for pattern in (*_SURE, *_DOUBTFUL) for time in ("", *_TIMES)),
     DateFormat("%Y年%m月%d日"),
+    *(DateFormat(f"%d{mark}%{month}{mark}%Y") for mark in " -" for month in "bB"),
+    *(DateFormat(f"%{month} %d, %Y") for month in "bB"),
+    *(
+        DateFormat(mark.join(fields))
+        for mark in "/.-"
+        for fields in (("%d", "%m", "%y"), ("%m", "%d", "%y"), ("%y", "%m", "%d"))
+    ),
     *(DateFormat(f"%Y%m%d{time}") for time in _TIMES),
 )
 """Formats that are recognized. Where a text fits two of them, it does not show which number is the month."""
@@ -40,7 +47,10 @@ SENTINELS = (
 )
 """Dates that usually stand for a missing value or for the end of time."""
 HEAD = 50
-_DATE_LIKE = re.compile(r"\s*(?:\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}|\d{8}[T ]\d{1,2}:\d\d)")
+_DATE_LIKE = re.compile(
+    r"\s*(?:\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}|\d{8}[T ]\d{1,2}:\d\d|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{4}"
+    r"|[A-Za-z]{3,9} \d{1,2}, \d{4})"
+)
 _ZONED = re.compile(r"\s*\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?\s*(Z|[+-]\d\d:?\d\d|UTC)\s*")
 NO_ZONES = "times with a time zone are not read as dates; convert them to one time zone first"
 
@@ -146,14 +156,13 @@ def _recognized(name: str, column: TextColumn) -> DateFormat | Note | None:
     texts = column.texts.to_pylist()
     counts = {form: sum(number is not None for number in form.numbers(texts)) for form in close}
     fitting = [form for form, count in counts.items() if count == len(texts)]
-    if len(fitting) == 1:
+    # The format of long names of months reads short ones, too.
+    if len(fitting) == 1 or (fitting and "%b" in fitting[0].pattern):
         return fitting[0]
     if fitting:
         return Note("day or month", (name,), {"formats": " or ".join(repr(form.pattern) for form in fitting)})
     best = max(counts, key=counts.__getitem__, default=None)
-    if best is None:
-        return None
-    return _nearly_dates(name, column, best, len(texts) - counts[best])
+    return None if best is None else _nearly_dates(name, column, best, len(texts) - counts[best])
 
 
 def _nearly_dates(name: str, column: TextColumn, form: DateFormat, others: int) -> Note:
@@ -173,17 +182,12 @@ def _numbered(column: TextColumn, form: DateForm, read_as: DateFormat) -> TextCo
         numbers = [None if number is None else number * form.unit for number in numbers]
     for position, number in enumerate(numbers):
         if number is None:
-            _refuse(column, position, _complaint(texts[position], read_as))
+            column.refuse(np.arange(len(texts)) == position, _complaint(texts[position], read_as))
         elif (form.low is not None and number < form.low) or (form.high is not None and number > form.high):
             written = form.format
             bounds = f"{written.text(form.low or 0)} to {written.text(form.high or 0)}"
-            _refuse(column, position, f"lies outside {bounds}")
+            column.refuse(np.arange(len(texts)) == position, f"lies outside {bounds}")
     return replace(column.with_texts(pa.array([str(number) for number in numbers], pa.string())), dates=form)
-
-
-def _refuse(column: TextColumn, position: int, why: str) -> None:
-    row = int(np.flatnonzero(column.codes == position)[0])
-    raise TextError(column.where, row, why)
 
 
 def _complaint(text: str, form: DateFormat) -> str:

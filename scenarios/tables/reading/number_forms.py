@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import pyarrow.compute as pc
 from leaderboard.pages.number_text import counted
 from metrics.columns import NUMBER
 from scenarios.tables.note import Note, grouped
-from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading.text_column import TextColumn, TextTable
 
 MISSING = (
     "NA",
@@ -59,28 +58,6 @@ _SURE_COMMA_GROUPS = _SIGN + r"[1-9]\d{0,2}(,\d{3})+(,\d{3}|\.\d+)$"
 _SURE_POINT_GROUPS = _SIGN + r"[1-9]\d{0,2}(\.\d{3})+(\.\d{3}|,\d+)$"
 
 
-@dataclass(frozen=True)
-class Recognized:
-    """What was recognized in the columns of a file.
-
-    Parameters
-    ----------
-    columns : dict of str to TextColumn
-        The columns, with numbers in their usual form and missing values as such.
-    notes : list of Note
-        What was recognized, one for each kind.
-    decimal : str, optional
-        Decimal mark, if a column with decimal commas or thousands separators was recognized.
-    missing : tuple of str
-        Texts that were taken as missing values.
-    """
-
-    columns: dict[str, TextColumn]
-    notes: list[Note]
-    decimal: str | None
-    missing: tuple[str, ...]
-
-
 def recognized(
     columns: Mapping[str, TextColumn],
     *,
@@ -88,8 +65,11 @@ def recognized(
     decimal: str | None = None,
     fixed: Sequence[str] = (),
     plain_first: bool = False,
-) -> Recognized:
+) -> TextTable:
     """Recognize numbers in other forms, and missing values among numbers.
+
+    The columns have numbers in their usual form, and missing values as such. The layout names a decimal mark only if
+    none is declared.
 
     Notes
     -----
@@ -105,11 +85,8 @@ def recognized(
         for name, form in ((name, _Form(column)) for name, column in free.items())
         if form.number_like or form.flags
     }
-    if decimal is None:
-        marks = {form.evident(separator) for form in forms.values()} - {None}
-        known = marks.pop() if len(marks) == 1 else None
-    else:
-        known = decimal
+    marks = {form.evident(separator) for form in forms.values()} - {None} if decimal is None else {decimal}
+    known = marks.pop() if len(marks) == 1 else None
     changed = dict(columns)
     notes: list[Note] = []
     used: set[str] = set()
@@ -122,7 +99,7 @@ def recognized(
             notes.append(Note("decimals or thousands", (name,)))
         if not converts and not form.missing:
             continue
-        texts = form.converted(mark) if converts and mark is not None else form.rest
+        texts = _with_point(form.rest, mark) if converts and mark is not None else form.rest
         if not form.flags and not TextColumn("", np.empty(0, dtype=np.intp), texts.drop_null()).looks_numeric():
             continue
         if converts and mark is not None:
@@ -130,10 +107,12 @@ def recognized(
             notes += form.notes(name, mark)
         if form.missing:
             missing += form.missing
-            said = {"words": ", ".join(form.missing), "kind": form.kind}
+            said = {"words": ", ".join(form.missing), "kind": "truth values" if form.flags else "numbers"}
             notes.append(Note("missing among numbers", (name,), said))
         changed[name] = columns[name].with_texts(texts)
-    return Recognized(changed, grouped(notes), used.pop() if len(used) == 1 else None, tuple(dict.fromkeys(missing)))
+    mark = used.pop() if decimal is None and len(used) == 1 else None
+    layout = {"decimal": mark, "na": list(dict.fromkeys(missing))}
+    return TextTable(changed, grouped(notes), {key: value for key, value in layout.items() if value})
 
 
 FEW_CODES, MOSTLY_NUMBERS, LEAST_NUMBERS = 10, 0.5, 10
@@ -148,9 +127,8 @@ def codes_among_numbers(column: TextColumn) -> dict[str, int]:
         return {}
     codes = [text for text, code in zip(texts, is_code, strict=True) if code]
     numbers = column.without([code.strip() for code in codes])
-    if column.rows_of(is_code) >= MOSTLY_NUMBERS * column.rows_of(np.ones_like(is_code)):
-        return {}
-    if not numbers.looks_numeric():
+    seldom = column.rows_of(is_code) < MOSTLY_NUMBERS * column.rows_of(np.ones_like(is_code))
+    if not (seldom and numbers.looks_numeric()):
         return {}
     return {code.strip(): column.rows_of(np.array([text == code for text in texts])) for code in codes}
 
@@ -196,11 +174,6 @@ class _Form:
         self.other = self.number_like and self._any("[.,]")
 
     @property
-    def kind(self) -> str:
-        """What the texts are, in words."""
-        return "truth values" if self.flags else "numbers"
-
-    @property
     def mixed(self) -> bool:
         """Whether all texts are numbers without groups, of which some have a decimal comma and some a decimal point."""
         return (
@@ -230,12 +203,8 @@ class _Form:
         sure = self._any(_SURE_POINT_GROUPS) or (separator not in ("", ",") and self._any(_COMMA_FRACTION))
         return "," if sure else None
 
-    def converted(self, mark: str) -> Any:
-        """The texts with a decimal point and without thousands separators."""
-        return _with_point(self.rest, mark)
-
     def notes(self, name: str, mark: str) -> Iterator[Note]:
-        """What `converted` changes."""
+        """What `_with_point` changes with this mark."""
         if mark == "," and self._any(","):
             yield Note("decimal commas", (name,))
         if self._any(_POINT_GROUPS if mark == "," else _COMMA_GROUPS):

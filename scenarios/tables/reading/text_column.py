@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from metrics.columns import NUMBER, Booleans, CategoricalDomain, Domain, Floats, Integers, NumericDomain, format_number
+from scenarios.tables.note import Note
 from scenarios.tables.roles import MOST_DIGITS
 
 if TYPE_CHECKING:
@@ -149,23 +150,20 @@ class TextColumn:
         """Return True if a text is a code: a number with a leading zero or with more digits than a float keeps."""
         return bool((self._matches(_CODE) & self._matches(_NUMBER)).any())
 
+    @cached_property
     def numbers(self) -> Floats:
         """Number of each distinct text, shape (distinct,); NaN for ``nan``."""
-        return self._numbers
-
-    @cached_property
-    def _numbers(self) -> Floats:
         number = self._matches(_NUMBER)
-        self._refuse(self._matches(_INFINITY), "is infinite; numbers must be finite")
-        self._refuse(~number & ~self._matches(_NAN), "is no number")
+        self.refuse(self._matches(_INFINITY), "is infinite; numbers must be finite")
+        self.refuse(~number & ~self._matches(_NAN), "is no number")
         written = pc.if_else(pa.array(number), self._trimmed, None)
         values: Floats = pc.cast(written, pa.float64()).to_numpy(zero_copy_only=False)
-        self._refuse(np.isinf(values), "is beyond the largest number")
+        self.refuse(np.isinf(values), "is beyond the largest number")
         return values
 
     def decimals(self) -> int | None:
         """Largest number of digits after the point; None if a number has a power of ten or too many digits."""
-        if not np.isfinite(self.numbers()).any():
+        if not np.isfinite(self.numbers).any():
             return None
         if pc.any(pc.match_substring_regex(self._trimmed, r"\d[eE]|\.[eE]")).as_py():
             return None
@@ -175,7 +173,7 @@ class TextColumn:
 
     def number_rows(self) -> Floats:
         """Number of each row, shape (n,); NaN where missing."""
-        return np.append(self.numbers(), np.nan)[self.codes]
+        return np.append(self.numbers, np.nan)[self.codes]
 
     def values(self, domain: Domain | None) -> NDArray[Any]:
         """Values of all rows, shape (n,): numbers if the domain is numeric, otherwise categories."""
@@ -183,12 +181,12 @@ class TextColumn:
 
     def number_values(self, domain: NumericDomain) -> NDArray[Any]:
         """Number of each row, shape (n,): int64 where all are integers and none is missing, else float64."""
-        distinct = self.numbers()
+        distinct = self.numbers
         if domain.integer:
-            self._refuse(np.isfinite(distinct) & (distinct != np.round(distinct)), "is not an integer")
+            self.refuse(np.isfinite(distinct) & (distinct != np.round(distinct)), "is not an integer")
         outside = (distinct < domain.low) | (distinct > domain.high)
         bounds = f"{format_number(domain.low)} to {format_number(domain.high)}"
-        self._refuse(outside, f"lies outside {bounds if self.dates is None else self.dates.bounds(domain)}")
+        self.refuse(outside, f"lies outside {bounds if self.dates is None else self.dates.bounds(domain)}")
         rows = np.append(distinct, np.nan)[self.codes]
         exact = domain.integer and np.isfinite(rows).all() and np.abs(rows).max() <= 2**53
         return rows.astype(np.int64) if exact else rows
@@ -198,25 +196,41 @@ class TextColumn:
         distinct = self.texts.to_pylist()
         if domain is not None:
             categories = set(domain.categories)
-            self._refuse(np.array([text not in categories for text in distinct], dtype=bool), "is no declared category")
+            self.refuse(np.array([text not in categories for text in distinct], dtype=bool), "is no declared category")
         return np.array([*distinct, None], dtype=object)[self.codes]
 
-    def _refuse(self, wrong: Booleans, why: str) -> None:
+    def refuse(self, wrong: Booleans, why: str) -> None:
         """Raise ValueError that names the first row (from 1, without the header) whose distinct text is `wrong`."""
         if wrong.any():
             row = int(np.flatnonzero(np.append(wrong, False)[self.codes])[0])
             raise TextError(self.where, row, why)
 
     def _matches(self, pattern: str) -> Booleans:
-        matches: Booleans = pc.match_substring_regex(self._trimmed, pattern).to_numpy(zero_copy_only=False)
-        return matches
+        return np.asarray(pc.match_substring_regex(self._trimmed, pattern).to_numpy(zero_copy_only=False))
 
     @cached_property
     def _trimmed(self) -> Any:
         return pc.utf8_trim_whitespace(self.texts)
 
 
+class TextTable(NamedTuple):
+    """Columns of a file as text.
+
+    Parameters
+    ----------
+    columns : dict of str to TextColumn
+        The columns in the file's order; an empty field is a missing value.
+    notes : list of Note
+        What was inferred.
+    layout : dict
+        What was recognized, as keys of a roles file: ``separator``, ``decimal`` and ``na``.
+    """
+
+    columns: dict[str, TextColumn]
+    notes: list[Note]
+    layout: dict[str, Any]
+
+
 def _codes(indices: Any) -> Integers:
     """Arrow's indices of a dictionary as an array of int32, -1 where missing."""
-    codes: Integers = pc.fill_null(indices, -1).to_numpy(zero_copy_only=False)
-    return codes
+    return np.asarray(pc.fill_null(indices, -1).to_numpy(zero_copy_only=False))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,7 @@ from scenarios.tables.reading.csv_text import (
 )
 from scenarios.tables.reading.date_columns import dated_columns, native_dates
 from scenarios.tables.reading.number_forms import MISSING, recognized
-from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading.text_column import TextColumn, TextTable
 from scenarios.tables.roles import CategoryColumn, DateColumn, Roles
 
 # Rows of files in messages, which count from 1 below the header.
@@ -56,24 +56,6 @@ def rows_from_one(before: str = "", after: str = "") -> Iterator[None]:
 
 MOST_SHOWN = 5
 """Number of rows that an error names."""
-
-
-class TextTable(NamedTuple):
-    """Columns of a file as text.
-
-    Parameters
-    ----------
-    columns : dict of str to TextColumn
-        The columns in the file's order; an empty field is a missing value.
-    notes : list of Note
-        What was inferred.
-    layout : dict
-        What was recognized, as keys of a roles file: ``separator``, ``decimal`` and ``na``.
-    """
-
-    columns: dict[str, TextColumn]
-    notes: list[Note]
-    layout: dict[str, Any]
 
 
 def text_table(
@@ -118,7 +100,7 @@ def arrow_text_table(
     weights: Mapping[str, Integers] | None = None,
 ) -> TextTable:
     """Read the columns of an Arrow table as text; `weights` are the numbers of records that each row stands for."""
-    notes, layout = list(opened.notes), dict(opened.layout)
+    notes = list(opened.notes)
     columns: dict[str, TextColumn] = {}
     texts: dict[str, TextColumn] = {}
     whole: dict[str, TextColumn] = {}
@@ -160,12 +142,7 @@ def arrow_text_table(
     no_numbers = [name for name, column in declared.columns.items() if isinstance(column, CategoryColumn | DateColumn)]
     fixed = [*declared.identifiers, *no_numbers]
     forms = recognized(texts, separator=separator, decimal=declared.decimal, fixed=fixed, plain_first=released)
-    columns |= forms.columns
-    if forms.decimal is not None and declared.decimal is None:
-        layout["decimal"] = forms.decimal
-    if forms.missing:
-        layout["na"] = list(forms.missing)
-    return TextTable(columns, [*notes, *forms.notes], layout)
+    return TextTable({**columns, **forms.columns}, [*notes, *forms.notes], {**opened.layout, **forms.layout})
 
 
 def refuse_blank_rows(path: Path, table: Any) -> None:

@@ -18,7 +18,6 @@ from .release_notes import hidden_differences as hidden_differences
 from .reviewed_table import RepeatedIdentifier as RepeatedIdentifier
 from .reviewed_table import ReviewedTable as ReviewedTable
 from .reviewed_table import SEEN as SEEN
-from .reviewed_table import unique_text_columns as unique_text_columns
 from .rows_of_people import ClassMembers as ClassMembers
 from .rows_of_people import RowsOfPeople as RowsOfPeople
 from .rows_of_people import each_a_person as each_a_person

@@ -218,9 +218,8 @@ def _with_suggestions(
     suggestions = suggested_roles(frame[free]) if free else {}
     suggestions |= {name: suggestion for name, suggestion in decided.items() if name in free}
     # Dates that differ in every record are known to others all the same, and identify by combination.
-    for name in dates:
-        if name in suggestions and suggestions[name].role == IDENTIFIER and frame[name].notna().any():
-            del suggestions[name]
+    known = {name for name in dates if frame[name].notna().any()}
+    suggestions = {name: one for name, one in suggestions.items() if name not in known or one.role != IDENTIFIER}
     roles_of = {name: suggestions[name].role if name in suggestions else QUASI_IDENTIFIER for name in free}
     quasi_identifiers = [
         name for name in columns if name in (declared.quasi_identifiers or ()) or roles_of.get(name) == QUASI_IDENTIFIER
@@ -248,12 +247,21 @@ def _with_suggestions(
             "undecided": [name for name in columns if name in guesses],
         }
     )
-    together = f"# All quasi-identifiers together make {percent(measured.together)} of the records unique.\n"
-    if measured.rows < rows.rows:
-        together += f"# Shares of unique records are those of a sample of {measured.rows} of {rows.rows} records.\n"
-    together = together if quasi_identifiers else ""
-    if len(frame) < rows.rows:
-        together += f"# Roles rest on a sample of {len(frame)} records, in which fewer values repeat than in all.\n"
+    lines = [
+        (
+            bool(quasi_identifiers),
+            f"All quasi-identifiers together make {percent(measured.together)} of the records unique.",
+        ),
+        (
+            bool(quasi_identifiers) and measured.rows < rows.rows,
+            f"Shares of unique records are those of a sample of {measured.rows} of {rows.rows} records.",
+        ),
+        (
+            len(frame) < rows.rows,
+            f"Roles rest on a sample of {len(frame)} records, in which fewer values repeat than in all.",
+        ),
+    ]
+    together = "".join(f"# {line}\n" for applies, line in lines if applies)
     return described, suggestions, together
 
 
@@ -262,9 +270,7 @@ def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColum
 
     Texts that mean a missing value among numbers are declared for all columns, unless a column of text holds them too.
     """
-    layout = dict(table.layout)
-    if layout.get("separator") == ",":
-        del layout["separator"]
+    layout = {key: value for key, value in table.layout.items() if (key, value) != ("separator", ",")}
     texts = {name: column.texts.to_pylist() for name, column in table.columns.items() if name not in declared.columns}
     notes = [*table.notes, *doubtful_words(texts), *mixed_marks({name: table.columns[name] for name in texts})]
     for name, column in table.columns.items():
@@ -297,17 +303,14 @@ def _comment(
     role = _role(name, described)
     guess = "?" if name in described.undecided else ""
     reason = f": {suggestion.reason}" if suggestion is not None else ", as declared"
-    if role == IDENTIFIER:
-        reason += "; never released"
-    if role == SENSITIVE_VALUE:
-        reason += "; defenses that group release its values exactly"
+    released = {IDENTIFIER: "; never released", SENSITIVE_VALUE: "; defenses that group release its values exactly"}
     kind, words = type_and_domain(*domain)
     if role != IDENTIFIER and words:
         # The domain of an identifier would show values.
         kind = f"{kind}, {words}"
     facts = f"{kind}; {rows.missing[name]} of {rows.rows} missing"
     wrapped = textwrap.wrap(
-        f"{name}: {role}{guess}{reason}",
+        f"{name}: {role}{guess}{reason}{released.get(role, '')}",
         WIDTH,
         initial_indent="# ",
         subsequent_indent="#   ",

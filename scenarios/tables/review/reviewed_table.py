@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from defenses import Microdata
 from defenses.base import CountedCells, RecordsInBlocks, RecordsInMemory
 from metrics.columns import Integers
 from scenarios.tables.dataset import Dataset
@@ -107,9 +106,3 @@ class ReviewedTable:
             for name in names
             if name in self.frame
         }
-
-
-def unique_text_columns(records: Microdata) -> list[str]:
-    """Released text columns whose value differs in every record."""
-    frame, columns = records.frame, records.released_columns
-    return [name for name in columns if frame[name].dtype == object and len(frame) > 1 and frame[name].is_unique]

@@ -156,8 +156,7 @@ class ClassMembers(NamedTuple):
     @property
     def sizes(self) -> Integers:
         """Number of people of each class, shape (classes,)."""
-        sizes: Integers = np.bincount(self.classes)
-        return sizes
+        return np.asarray(np.bincount(self.classes))
 
     def in_small_classes(self, size: float) -> int:
         """Number of people with a row in a class of fewer than `size` people."""

@@ -130,8 +130,7 @@ def uniqueness(frame: pd.DataFrame, columns: Sequence[str]) -> Uniqueness:
 
 def _joint(classes: Integers, codes: Integers) -> Integers:
     """Classes split by codes."""
-    joint: Integers = pd.factorize(classes * (int(codes.max()) + 1) + codes)[0]
-    return joint
+    return np.asarray(pd.factorize(classes * (int(codes.max()) + 1) + codes)[0])
 
 
 def _unique_share(classes: Integers) -> float:
@@ -156,6 +155,8 @@ NAMES_PEOPLE = "by its name: it names people or where they live, though values r
 """Reason of a column of names or addresses, which people share."""
 LOOKS_LIKE_PEOPLE = "its values look like names of people"
 """Reason of a column of texts such as "Surname, Given"."""
+BY_FREE_TEXT = "free text by its name, which may name people"
+"""Reason of a column of texts that is called a note or a remark."""
 HALF_DISTINCT = 0.5
 """Share of distinct values from which even a short column may number people, if its name says so."""
 LIGHT = 2.0
@@ -198,19 +199,16 @@ def suggested_identifier(name: str, column: pd.Series[Any]) -> Suggestion | None
         if column.dtype != object
         else _text_reason(distinct, len(present), by_name=by_name)
     )
-    if in_groups and reason == BY_NAME_REPEATED:
-        reason, guess = BY_NAME_GROUP, True
-    if names_people and (not reason or reason == BY_NAME_REPEATED):
-        reason, guess = NAMES_PEOPLE, True
-    if (
-        reason in ("", BY_NAME_REPEATED)
-        and column.dtype == object
-        and len(distinct) > FEW
-        and look_like_people(distinct.tolist())
-    ):
-        reason, guess = LOOKS_LIKE_PEOPLE, True
-    if not reason and column.dtype == object and len(distinct) > FEW and hints_at(name, FREE_TEXT, FREE_TEXT_JAPANESE):
-        reason, guess = "free text by its name, which may name people", True
+    many_texts = column.dtype == object and len(distinct) > FEW
+    if reason in ("", BY_NAME_REPEATED):
+        guesses = {
+            BY_NAME_GROUP: in_groups and reason == BY_NAME_REPEATED,
+            NAMES_PEOPLE: names_people,
+            LOOKS_LIKE_PEOPLE: many_texts and look_like_people(distinct.tolist()),
+            BY_NAME_REPEATED: reason == BY_NAME_REPEATED,
+            BY_FREE_TEXT: many_texts and hints_at(name, FREE_TEXT, FREE_TEXT_JAPANESE),
+        }
+        reason, guess = next((words for words, holds in guesses.items() if holds), ""), True
     return Suggestion(IDENTIFIER, reason, guess) if reason else None
 
 
@@ -221,14 +219,14 @@ def _number_reason(column: pd.Series[Any], share: float, *, by_name: bool) -> tu
         return "", False
     n = len(numbers)
     if share == 1:
-        first = numbers[0]
-        if n == len(column) and n > 2 and first in (0, 1) and (np.diff(numbers) == 1).all():
-            return "it counts the rows", False
-        if by_name:
-            return "integers that differ in every record, and its name", False
-        if _are_dense(numbers):
-            return "integers that differ in every record, where chance would repeat some", True
-        return "", False
+        counts_rows = n == len(column) and n > 2 and numbers[0] in (0, 1) and (np.diff(numbers) == 1).all()
+        cases = (
+            (counts_rows, "it counts the rows", False),
+            (by_name, "integers that differ in every record, and its name", False),
+            (_are_dense(numbers), "integers that differ in every record, where chance would repeat some", True),
+            (True, "", False),
+        )
+        return next((reason, guess) for applies, reason, guess in cases if applies)
     distinct = len(np.unique(numbers))
     if by_name and distinct > FEW and share >= MOSTLY_DISTINCT:
         return _repeats(n, n - distinct), True
@@ -241,17 +239,16 @@ def _text_reason(distinct: Any, present: int, *, by_name: bool) -> tuple[str, bo
     share = len(texts) / present
     mean_length = pc.mean(pc.binary_length(texts)).as_py()
     addresses = pc.mean(pc.match_substring_regex(texts, r"^[^@\s]+@[^@\s]+\.[^@\s]+$").cast(pa.int8())).as_py()
-    if addresses >= 0.9:
-        return "e-mail addresses", False
-    if mean_length >= LONG and share >= 0.5:
-        return f"free text, {percent(share)} of its values distinct", True
-    if share == 1:
-        return "text that differs in every record", present <= FEW
-    if share >= MOSTLY_DISTINCT and present > FEW and by_name:
-        return _repeats(present, present - len(texts)), True
-    if share >= MOSTLY_DISTINCT and present > FEW:
-        return f"text with {percent(share)} of its values distinct", True
-    return _repeated_reason(len(texts), share, by_name=by_name)
+    mostly_distinct = share >= MOSTLY_DISTINCT and present > FEW
+    cases = (
+        (addresses >= 0.9, "e-mail addresses", False),
+        (mean_length >= LONG and share >= 0.5, f"free text, {percent(share)} of its values distinct", True),
+        (share == 1, "text that differs in every record", present <= FEW),
+        (mostly_distinct and by_name, _repeats(present, present - len(texts)), True),
+        (mostly_distinct, f"text with {percent(share)} of its values distinct", True),
+        (True, *_repeated_reason(len(texts), share, by_name=by_name)),
+    )
+    return next((reason, guess) for applies, reason, guess in cases if applies)
 
 
 def _repeated_reason(distinct: int, share: float, *, by_name: bool) -> tuple[str, bool]:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from metrics.columns import require
 from scenarios.tables.near_names import suggestion
 from scenarios.tables.toml import library
 from scenarios.tables.toml.toml_file import located, read_bytes, read_tables
@@ -35,8 +36,7 @@ def scenario_path(source: str) -> Path:
         return shipped[source]
     if source.endswith(".toml") or "/" in source:
         path = Path(source)
-        if not path.is_file():
-            raise ValueError(f"there is no scenario file {source}")
+        require(path.is_file(), f"there is no scenario file {source}")
         return path
     raise ValueError(f"there is no scenario {source!r}{suggestion(source, shipped)}")
 

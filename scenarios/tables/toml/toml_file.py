@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from metrics.columns import refuse
 from scenarios.tables.near_names import suggestion
 
 # The first error of a validated TOML file, in one line.
@@ -83,8 +84,7 @@ def _annotation_at(annotation: Any, step: int | str) -> Any:
         return annotation.model_fields[str(step)].annotation
     if get_origin(annotation) in (list, dict):
         return get_args(annotation)[-1]
-    tagged = (variant for variant in get_args(annotation) if _has_tag(variant, step))
-    return next(tagged)
+    return next(variant for variant in get_args(annotation) if _has_tag(variant, step))
 
 
 def _has_tag(model: type[BaseModel], tag: int | str) -> bool:
@@ -119,8 +119,7 @@ def unreadable(error: OSError) -> str:
 def read_text(path: Path, data: bytes, *, whole: bool = True, start: int = 0) -> str:
     """UTF-8 text of a file's content, without a byte order mark."""
     nul = data.find(b"\0")
-    if nul >= 0:
-        raise ValueError(f"{path}: holds a NUL byte at byte {start + nul}; it must be plain UTF-8 text")
+    refuse(nul >= 0, f"{path}: holds a NUL byte at byte {start + nul}; it must be plain UTF-8 text")
     try:
         return codecs.utf_8_decode(data, "strict", whole)[0].removeprefix("\ufeff")
     except UnicodeDecodeError as error:

@@ -17,7 +17,7 @@ from html import escape
 from pathlib import Path
 
 from leaderboard.results.result import Result
-from metrics.columns import PRIVATE, refuse, require
+from metrics.columns import PRIVATE, refuse, refuse_any, require
 from metrics.table_utility import COMPONENTS
 from scenarios.tournament.codabench.make_submission import key
 from scenarios.tournament.rules import (
@@ -293,10 +293,9 @@ def scored(tournament: Tournament, share: float, folder: Path) -> tuple[dict[str
 def _table_scored(tournament: Tournament, share: float, files: SubmissionFiles) -> tuple[dict[str, float], str]:
     """Utility of a table, and its defense against the baseline attacks."""
     team = files.team
-    given = ", ".join(files.contents) or "none"
     refuse(
         len(files.contents) != 1,
-        f"this phase takes {team}_anonymized.csv alone; the submission has {given}",
+        f"this phase takes {team}_anonymized.csv alone; the submission has {', '.join(files.contents) or 'none'}",
         RefusedSubmissionError,
     )
     (name,) = files.contents
@@ -375,7 +374,9 @@ def _stored(tournament: Tournament, files: SubmissionFiles, name: str, phase: Ph
 def _results(tournament: Tournament, target: Target) -> list[Result]:
     """Results of scoring a table or attacks on it."""
     results = scored_here(tournament.folder, target)
-    for one in results:
-        if one.status != "ok":
-            raise RuntimeError(f"{one.attack or one.defense}: {one.status} ({one.reason})")
+    refuse_any(
+        (one for one in results if one.status != "ok"),
+        lambda one: f"{one.attack or one.defense}: {one.status} ({one.reason})",
+        RuntimeError,
+    )
     return results

@@ -74,8 +74,9 @@ def _like_a_formula(text: str) -> bool:
 def neutralized_csv(header: Sequence[str], rows: Iterable[Sequence[Any]], separator: str = ",") -> str:
     """A CSV file of neutralized cells; None is an empty field."""
     text = io.StringIO()
-    writer = csv.writer(text, delimiter=separator, lineterminator="\n")
-    writer.writerows(["" if cell is None else neutralized(cell, separator) for cell in row] for row in (header, *rows))
+    csv.writer(text, delimiter=separator, lineterminator="\n").writerows(
+        ["" if cell is None else neutralized(cell, separator) for cell in row] for row in (header, *rows)
+    )
     return text.getvalue()
 
 

@@ -104,9 +104,9 @@ def _rules(tournament: Tournament, entries: Sequence[LogEntry]) -> str:
         f"{str(phase).replace('-', '_')}_until": end.isoformat(timespec="seconds")
         for phase, end in tournament.state(entries).ends
     }
-    paths = {team: tournament.original_path(team) for team in settings.teams}
     intact = next(
-        (team for team, path in paths.items() if not changed_file(folder, recorded, path, "")), settings.teams[0]
+        (team for team in settings.teams if not changed_file(folder, recorded, tournament.original_path(team), "")),
+        settings.teams[0],
     )
     table, classifier = tournament.dataset(intact), tournament.people is not None
     return rules(settings.model_copy(update=ends), table.records, table.written, classifier=classifier)
@@ -268,11 +268,11 @@ def admit(
         # A table that nobody can attack would lower the mean advantage of all other teams.
         closing = state.end(Phase.ATTACK)
         ended = phase is Phase.ATTACK and closing is not None and now >= closing
-        if target is None and (ended or phase is Phase.CLOSED):
-            command = "extend" if ended else "reopen"
-            raise ValueError(
-                f"phase attack is over, nobody can attack a table of {team}; `{command}` phase attack first"
-            )
+        refuse(
+            target is None and (ended or phase is Phase.CLOSED),
+            f"phase attack is over, nobody can attack a table of {team}; `{'extend' if ended else 'reopen'}` phase "
+            "attack first",
+        )
         entry = archive(tournament, state.entries, theirs, upload, now, late=reason)
     publish_again(tournament)
     return Receipt(Submission.of(entry), entry, None, upload.notes)

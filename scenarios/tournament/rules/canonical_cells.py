@@ -91,8 +91,9 @@ def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:
             raise ValueError("begins like a formula" if text[0] in "=+-@" else "is no number") from None
         require(number.is_finite(), "is not finite")
         if not low <= number <= high:
-            bounds = f"{format_number(domain.low)} to {format_number(domain.high)}"
-            raise ValueError(f"lies outside the public range {bounds}")
+            raise ValueError(
+                f"lies outside the public range {format_number(domain.low)} to {format_number(domain.high)}"
+            )
         exponent = number.normalize().as_tuple().exponent
         if isinstance(exponent, int) and -exponent > decimals:
             most = "be integers" if decimals == 0 else f"have at most {decimals} digits after the point"
@@ -192,8 +193,11 @@ def _separated(text: str, domain: NumericDomain, decimals: int) -> list[str]:
 def _may_be_one_number(match: re.Match[str]) -> bool:
     """Whether the comma of a range may also separate decimals or thousands, as in ``20,4`` and ``[1,000]``."""
     first, last = match[2], match[4]
-    reversed_ends = Decimal(first) > Decimal(last)
-    return match[3] == "," and reversed_ends and (not match[1] or (len(last) == 3 and last.startswith("0")))
+    return (
+        match[3] == ","
+        and Decimal(first) > Decimal(last)
+        and (not match[1] or (len(last) == 3 and last.startswith("0")))
+    )
 
 
 def _ends(match: re.Match[str], domain: NumericDomain) -> tuple[str, str]:

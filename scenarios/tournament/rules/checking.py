@@ -203,8 +203,7 @@ def _outcomes(
     """Outcomes of the baseline attacks on the table with the originals among decoys, and the number of decoys."""
     rng = generator(0, "check", "decoys")
     count = min(settings.candidates - settings.originals, len(people))
-    both = [records.frame, people.frame[records.frame.columns]]
-    together = records.with_frame(pd.concat(both, ignore_index=True))
+    together = records.with_frame(pd.concat([records.frame, people.frame[records.frame.columns]], ignore_index=True))
     own, pool = np.arange(len(records)), len(records) + np.arange(len(people))
     group = 1 + count // len(records)
     if settings.decoys == "hard" and group > 1:
@@ -259,30 +258,31 @@ def check_report_to_terminal(report: CheckReport) -> str:
 def check_report_to_json(report: CheckReport) -> str:
     """Check report as JSON."""
     utility = report.utility
-    content = {
-        "rows": len(report.sheet.frame),
-        "utility": utility.counted,
-        "utility_table": utility.table,
-        "utility_record": utility.record,
-        "components": utility.components,
-        "record_costs": report.costs and {**report.costs.columns, "originals without a row": report.costs.left_out},
-        "dearest": report.costs.words() if report.costs else "",
-        "warning": report.fit.words(),
-        "note": report.note,
-        "decoys": report.decoys,
-        "defense": report.defense,
-        "attacks": [
-            {
-                "attack": one.attacker,
-                "goal": one.goal,
-                "success": one.success,
-                "chance": one.chance,
-                "advantage": one.advantage,
-            }
-            for one in report.outcomes
-        ],
-    }
-    return json_text(content)
+    return json_text(
+        {
+            "rows": len(report.sheet.frame),
+            "utility": utility.counted,
+            "utility_table": utility.table,
+            "utility_record": utility.record,
+            "components": utility.components,
+            "record_costs": report.costs and {**report.costs.columns, "originals without a row": report.costs.left_out},
+            "dearest": report.costs.words() if report.costs else "",
+            "warning": report.fit.words(),
+            "note": report.note,
+            "decoys": report.decoys,
+            "defense": report.defense,
+            "attacks": [
+                {
+                    "attack": one.attacker,
+                    "goal": one.goal,
+                    "success": one.success,
+                    "chance": one.chance,
+                    "advantage": one.advantage,
+                }
+                for one in report.outcomes
+            ],
+        }
+    )
 
 
 # Preview of a table before its team submits it: utility, and the built-in attacks with decoys of its own.

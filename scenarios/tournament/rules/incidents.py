@@ -47,9 +47,7 @@ def tournament_incidents(tournament: Tournament) -> list[Incident]:
     over, lines = _end(state), _lines(tournament)
     scored = [datetime.fromisoformat(line["found"]) for line in lines if line["kind"] == "scored"]
     incidents = []
-    for line in lines:
-        if line["kind"] == "scored":
-            continue
+    for line in (one for one in lines if one["kind"] != "scored"):
         began, found = (datetime.fromisoformat(line[name]) for name in ("began", "found"))
         refused = line["kind"] == REFUSED
         repairs = _repairs(line, found, state) if refused else [time for time in scored if time >= found]

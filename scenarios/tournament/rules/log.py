@@ -178,7 +178,7 @@ class Log:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._checkpoint = path.with_name(path.name + ".checkpoint")
-        self._cached: tuple[Any, Head, Any] | None = None
+        self._cached: tuple[Any, Head, Any] = None, Head(), hashlib.sha256()
         self._parsed: tuple[Head, Any, list[LogEntry]] = Head(), hashlib.sha256(), []
 
     def locked(self) -> AbstractContextManager[int]:
@@ -202,10 +202,13 @@ class Log:
     def head(self) -> Head:
         """End of the log; only lines are parsed that were added since the last call, or after the checkpoint."""
         stamp = self.stamp()
-        if self._cached is not None and self._cached[0] == stamp:
-            return self._cached[1]
+        known, head, digest = self._cached
+        if known == stamp:
+            return head
         data = self.complete()
-        head, digest = self._continued(data) or self._verified(data)
+        if not head.size or not _begins(data, head, digest):
+            head, digest = self._verified(data)
+        digest = digest.copy()
         for line in data[head.size :].splitlines(keepends=True):
             head = head.after(self._following(head, line), len(line))
             digest.update(line)
@@ -238,8 +241,6 @@ class Log:
 
     def _appended(self, head: Head, line: bytes) -> None:
         """Update the cached head, and from time to time the checkpoint."""
-        if self._cached is None:
-            return
         digest = self._cached[2]
         digest.update(line)
         self._cached = (self.stamp(), head, digest)
@@ -252,13 +253,6 @@ class Log:
             # The entry is accepted even if the disk has no room for a checkpoint.
             with suppress(OSError):
                 write_atomically(self._checkpoint, json.dumps(content).encode())
-
-    def _continued(self, data: bytes) -> tuple[Head, Any] | None:
-        """The last known head and running hash if the log still begins with the same bytes; else None."""
-        if self._cached is None:
-            return None
-        _, head, digest = self._cached
-        return (head, digest.copy()) if _begins(data, head, digest) else None
 
     def _verified(self, data: bytes) -> tuple[Head, Any]:
         """The checkpoint's head and running hash if the log still begins with the same bytes; else an empty head."""

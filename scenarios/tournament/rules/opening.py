@@ -353,17 +353,16 @@ def _fill(
     now: datetime,
 ) -> None:
     """Write the initial files of a tournament."""
-    host, columns = folder / "host", list(records.released_columns)
     folder.mkdir(mode=0o755)
+    resolved = folder.resolve()
+    host, columns = resolved / "host", list(records.released_columns)
     for path, mode in (
-        (folder / "public", 0o755),
-        (folder / "teams", 0o755),
+        (resolved / "public", 0o755),
+        (resolved / "teams", 0o755),
         (host, 0o700),
         *((host / name, 0o700) for name in ("originals", "candidates", "submissions")),
     ):
         path.mkdir(mode=mode)
-    resolved = folder.resolve()
-    host = resolved / "host"
     own, decoys, others = _draw(records, settings, generator(secret, "tournament", "draw"))
     roles = toml_bytes(_roles(records, written))
     study = csv_bytes(written.plain(records.take(others).frame[columns])) if others.size else b""

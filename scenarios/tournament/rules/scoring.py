@@ -219,9 +219,13 @@ def _keys(
 ) -> dict[str, str]:
     """Keys of the results of the table itself (under the empty name) and of each attack on it."""
     # A result of other files is none of these, which matters where the opening did not log their hashes.
-    own = (tournament.original_path(team), tournament.candidate_path(team))
-    files = [hash_of(path) for path in (*own, tournament.roles_path, tournament.others_path)]
-    common = digest([table.content, team, share, SCORER, _code(), files])
+    files = (
+        tournament.original_path(team),
+        tournament.candidate_path(team),
+        tournament.roles_path,
+        tournament.others_path,
+    )
+    common = digest([table.content, team, share, SCORER, _code(), [hash_of(path) for path in files]])
     teams = {name: digest([common, name, one.content]) for name, one in attacks.items()}
     algorithms = {
         baseline_name(attack): digest([common, baseline_name(attack), sources(attack)]) for attack in baselines()
@@ -251,12 +255,12 @@ def scored_here(folder: Path, target: Target) -> list[Result]:
 
 def results_of(target: Target, items: Sequence[list[Result] | Death]) -> list[Result]:
     """Results of one table; where its process died, the step failed and the rest is computed another time."""
-    results = [one for item in items if not isinstance(item, Death) for one in item]
-    for item in items:
-        if isinstance(item, Death):
-            # Without the table itself nothing can be scored: the death before the first step is its fault.
-            results += _failed(target, item.step, item.status, item.reason)
-    return results
+    # Without the table itself nothing can be scored: the death before the first step is its fault.
+    return [
+        one
+        for item in items
+        for one in (_failed(target, item.step, item.status, item.reason) if isinstance(item, Death) else item)
+    ]
 
 
 def score_target(task: tuple[Path, Target]) -> Iterator[TaskStep | list[Result]]:

@@ -305,8 +305,10 @@ class _Problems:
                 return none
             if len(with_point) > 1 and text in with_point:
                 return int(text.partition(".")[0])
-            if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) < count):
-                raise ValueError(f"is no row number from 0 to {count - 1}")
+            require(
+                text.isascii() and text.isdigit() and len(text) < 10 and int(text) < count,
+                f"is no row number from 0 to {count - 1}",
+            )
             return int(text)
 
         from_one = set(texts) == set(map(str, range(1, count + 1)))
@@ -416,9 +418,8 @@ def _confidence(text: str) -> float:
 def _percentage(text: str) -> str | None:
     """Advice where a confidence is a percentage with its sign, or has a decimal comma."""
     number = text.strip()
-    plain = number.rstrip("%").replace(",", ".")
     try:
-        value = float(plain) / (100 if number.endswith("%") else 1)
+        value = float(number.rstrip("%").replace(",", ".")) / (100 if number.endswith("%") else 1)
     except ValueError:
         return None
     return f"write {value:g}" if 0 <= value <= 1 else None

@@ -227,12 +227,11 @@ def _standing(
 
 def _unscored(one: Standing, files: Mapping[tuple[str, str], set[str]]) -> str:
     """Which files of a team have no score, in words; `files` are the statuses of its table and of its attacks."""
-    said = []
-    for kind, score in (("table", one.defense), ("attacks", one.attack)):
-        statuses = files.get((kind, one.team), set())
-        if score is None and statuses:
-            said.append(f"{kind} {'not scored yet' if WAITING in statuses else UNSCORABLE}")
-    return ", ".join(said)
+    return ", ".join(
+        f"{kind} {'not scored yet' if WAITING in files[kind, one.team] else UNSCORABLE}"
+        for kind, score in (("table", one.defense), ("attacks", one.attack))
+        if score is None and (kind, one.team) in files
+    )
 
 
 def _ranks(scores: Sequence[float | None]) -> list[int]:

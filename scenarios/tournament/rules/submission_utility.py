@@ -52,14 +52,10 @@ class RecordCosts:
 
     def words(self) -> str:
         """The dearest columns in one line; empty if nothing is lost."""
-        parts = []
-        if self.dearest:
-            named = (f"{name} {cost:.3f}{self._suppression(name)}" for name, cost in self.dearest)
-            parts.append(f"columns that cost the records most utility: {', '.join(named)}")
-        if len(self.dearest) > 1:
-            parts.append(f"all {len(self.columns)} columns {sum(self.columns.values()):.3f}")
-        if self.left_out >= LEAST:
-            parts.append(f"originals without a row cost {self.left_out:.3f}")
+        named = [f"{name} {cost:.3f}{self._suppression(name)}" for name, cost in self.dearest]
+        parts = [f"columns that cost the records most utility: {', '.join(named)}"] if named else []
+        parts += [f"all {len(self.columns)} columns {sum(self.columns.values()):.3f}"] if len(named) > 1 else []
+        parts += [f"originals without a row cost {self.left_out:.3f}"] if self.left_out >= LEAST else []
         return "; ".join(parts)
 
     def _suppression(self, name: str) -> str:
@@ -122,8 +118,9 @@ class Originals:
     @cached_property
     def _utility(self) -> TableUtility:
         held_out = self.frame.iloc[:0] if self.others is None else self.others
-        rng = generator(self.queries_seed, "tournament", "queries")
-        return TableUtility(self.frame, self.domains, held_out, self.target, rng)
+        return TableUtility(
+            self.frame, self.domains, held_out, self.target, generator(self.queries_seed, "tournament", "queries")
+        )
 
     @cached_property
     def _constant_similarity(self) -> Floats:

@@ -15,11 +15,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from metrics.columns import one_line, refuse
+from metrics.columns import one_line, refuse, require
 from scenarios.tournament.rules.folder import Submission, Tournament, store_file
 from scenarios.tournament.rules.incidents import record_refusal
 from scenarios.tournament.rules.log import LogEntry
-from scenarios.tournament.rules.problems import FileError, InvalidFileError, refuse_file
+from scenarios.tournament.rules.problems import InvalidFileError, refuse_file
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import notes_on, read_answers, read_sheet, read_submission
 from scenarios.tournament.rules.submission_utility import SubmissionUtility
@@ -277,16 +277,18 @@ def take_into_force(tournament: Tournament, team: str, number: int, now: datetim
         state = tournament.state(tournament.log.entries())
         phase = open_phase(tournament, state.entries, team, now)
         own = {one.number: one for one, _ in state.submissions[team]}
-        if number not in own:
-            numbers = ", ".join(map(str, list(own)[-20:])) or "none"
-            raise ValueError(f"team {team} has no submission {number}; its submissions are {numbers}")
+        numbers = ", ".join(map(str, list(own)[-20:])) or "none"
+        require(number in own, f"team {team} has no submission {number}; its submissions are {numbers}")
         one = own[number]
-        if (one.against is None) == (phase is Phase.ATTACK):
-            kind = "table" if one.against is None else "attack"
-            raise ValueError(f"submission {number} is a{'n' * (kind == 'attack')} {kind}; the phase is {phase}")
+        refuse(
+            (one.against is None) == (phase is Phase.ATTACK),
+            f"submission {number} is {'a table' if one.against is None else 'an attack'}; the phase is {phase}",
+        )
         target = state.tables.get(one.against) if one.against is not None else None
-        if one.against is not None and (target is None or one.table not in (None, target.content)):
-            raise ValueError(f"submission {number} attacks a table that {one.against} has withdrawn or replaced")
+        refuse(
+            one.against is not None and (target is None or one.table not in (None, target.content)),
+            f"submission {number} attacks a table that {one.against} has withdrawn or replaced",
+        )
         refuse(state.in_force.get((team, one.against)) == one, f"submission {number} counts already")
         details = {
             "team": team,
@@ -314,8 +316,10 @@ def archive(
     """Archive a valid file and log it; the log must be locked, and `entries` be its lasting ones."""
     if upload.target is not None:
         table = tournament.state(entries).tables.get(upload.target)
-        if table is None or table.content != upload.table:
-            raise ValueError(f"the table of {upload.target} has changed meanwhile; attack the new one")
+        refuse(
+            table is None or table.content != upload.table,
+            f"the table of {upload.target} has changed meanwhile; attack the new one",
+        )
     _check_quota(tournament, upload)
     content = store_file(tournament.submissions, upload.data, mode=0o400)
     details = {
@@ -340,10 +344,11 @@ def _check_quota(tournament: Tournament, upload: Upload) -> None:
         return
     archived = tournament.state(tournament.log.entries()).archived(team)
     used = sum(archived.values())
-    if hashlib.sha256(upload.data).hexdigest() not in archived and used + size > quota:
-        raise FileError(
-            upload.name, f"its {size} bytes exceed what is left to {team}; {used} of {quota} bytes are used"
-        )
+    refuse_file(
+        hashlib.sha256(upload.data).hexdigest() not in archived and used + size > quota,
+        upload.name,
+        f"its {size} bytes exceed what is left to {team}; {used} of {quota} bytes are used",
+    )
 
 
 def open_phase(

@@ -8,6 +8,7 @@ import os
 import secrets
 import sqlite3
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -305,8 +306,7 @@ class Invitation:
 
 def invitations_page(title: str, invitations: Sequence[Invitation]) -> str:
     """A page to print, which each user gets a part of."""
-    template = Environment(autoescape=True).from_string(_PAGE)
-    return template.render(title=title, invitations=invitations) + "\n"
+    return Environment(autoescape=True).from_string(_PAGE).render(title=title, invitations=invitations) + "\n"
 
 
 _ADDRESS = "site.address"
@@ -348,11 +348,12 @@ def team_accounts(folder: Path, now: datetime) -> dict[str, str]:
 
 def skipped(accounts: Mapping[str, str]) -> str:
     """What keeps teams from a further link, in words; empty if nothing does."""
-    parts = []
-    for state, what in (("has a password", "a password"), ("invited", "a valid link")):
-        count = sum(one == state for one in accounts.values())
-        parts += [f"{count} {'has' if count == 1 else 'have'} {what}"] if count else []
-    return ", ".join(parts)
+    counts = Counter(accounts.values())
+    return ", ".join(
+        f"{counts[state]} {'has' if counts[state] == 1 else 'have'} {what}"
+        for state, what in (("has a password", "a password"), ("invited", "a valid link"))
+        if counts[state]
+    )
 
 
 def remember_address(folder: Path, address: str) -> None:

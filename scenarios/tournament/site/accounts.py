@@ -77,11 +77,12 @@ class Rates:
             moment = self._seconds()
             if len(self._times) > _MOST_KEYS:
                 self._times = {key: times for key, times in self._times.items() if times[-1] > moment - _FORGOTTEN}
-            wait = 0.0
-            for key, limit in limits.items():
-                times = self._times.get(key)
-                if times is not None and len(times) == limit.most:
-                    wait = max(wait, times[0] + limit.within.total_seconds() - moment)
+            exhausted = (
+                (self._times[key][0], limit)
+                for key, limit in limits.items()
+                if len(self._times.get(key, ())) == limit.most
+            )
+            wait = max((first + limit.within.total_seconds() - moment for first, limit in exhausted), default=0.0)
             if wait > 0:
                 return timedelta(seconds=wait)
             for key, limit in limits.items():
@@ -171,10 +172,8 @@ class Devices(AccountPart):
 
     def knows(self, token: str, name: str, now: datetime) -> bool:
         """Whether a user has logged in in the browser with this cookie."""
-        if not token:
-            return False
         query = "SELECT 1 FROM devices WHERE hash = ? AND name = ? AND since >= ?"
-        return self._store.row(query, token_hash(token), name, _oldest(now)) is not None
+        return bool(token) and self._store.row(query, token_hash(token), name, _oldest(now)) is not None
 
     def remember(self, token: str, name: str, now: datetime) -> str:
         """Remember that a user has logged in; return the browser's cookie, a new one if it had none of ours."""
@@ -309,8 +308,9 @@ class Accounts:
 
         A double click sends the same form twice. The second one logs in if the password matches the first one's.
         """
-        invited = self.invitations.find(token, now)
-        name, used = found(invited, "this link is not valid (any more); ask the host for a new one")
+        name, used = found(
+            self.invitations.find(token, now), "this link is not valid (any more); ask the host for a new one"
+        )
         if not used:
             try:
                 check_password(password, repeated, name)

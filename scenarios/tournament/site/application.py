@@ -235,7 +235,10 @@ ENDPOINTS = (
         rate=presentation_pages.PRESENT_RATE,
     ),
     Endpoint("GET", "/host", Access.HOST, host_pages.host_page),
-    *(Endpoint("POST", f"/host/{action}", Access.HOST, host_pages.decision(action)) for action in ACTIONS),
+    *(
+        Endpoint("POST", f"/host/{action}", Access.HOST, partial(host_pages.decision, action=action))
+        for action in ACTIONS
+    ),
     Endpoint("POST", "/host/admit", Access.HOST, host_pages.admit_late, limits=host_pages.LATE_FILES),
     Endpoint("POST", "/host/score-again", Access.HOST, host_pages.score_again),
     Endpoint("GET", "/host/export.zip", Access.HOST, host_pages.export, rate=host_pages.EXPORT_RATE),
@@ -283,10 +286,8 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                own = headers.get("Content-Security-Policy")
-                headers.update(self.headers)
-                if own is not None:
-                    headers["Content-Security-Policy"] = own
+                policy = headers.get("Content-Security-Policy", POLICY)
+                headers.update({**self.headers, "Content-Security-Policy": policy})
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
@@ -338,14 +339,11 @@ async def _failed(request: Request, error: Exception) -> Response:
     """Answer to a path or method that does not exist, or to an unexpected error, of which no detail is named."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     message = _STATUS.get(status, "the request cannot be understood")
-    headers = {"Allow": ", ".join(_methods(request))} if status == 405 else None
-    return refused(Visit(request, request.app.state.site, GUEST), RefusalError(status, message, headers=headers))
-
-
-def _methods(request: Request) -> list[str]:
-    """Methods of a path. Each method has a route of its own, so no single route knows all of them."""
+    # Each method has a route of its own, so no single route knows all methods of a path.
     routes = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
-    return sorted({method for route in routes for method in route.methods})
+    methods = sorted({method for route in routes for method in route.methods})
+    headers = {"Allow": ", ".join(methods)} if status == 405 else None
+    return refused(Visit(request, request.app.state.site, GUEST), RefusalError(status, message, headers=headers))
 
 
 # Starting the server of a tournament's site.
@@ -523,8 +521,8 @@ def served_once(folder: Path) -> Iterator[None]:
         except (FileNotFoundError, NotADirectoryError):
             raise ValueError(f"{folder}: is no tournament; `tokumei tournament init {folder}` makes one") from None
         except OSError as error:
-            where = error.filename or folder
-            why = f"cannot be written ({error.strerror}); the server needs to write there"
-            raise ValueError(f"{where}: {why}") from None
+            raise ValueError(
+                f"{error.filename or folder}: cannot be written ({error.strerror}); the server needs to write there"
+            ) from None
         with temporary_folder_named(handle):
             yield

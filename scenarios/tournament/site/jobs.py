@@ -72,8 +72,7 @@ def on_page() -> Iterator[None]:
 def decide(folder: Path, action: str, fields: Fields, now: datetime) -> str:
     """Carry out a decision of the host; return a message in one line."""
     tournament = opened_tournament(folder)
-    message = ACTIONS[action](tournament, fields, now)
-    return "; ".join([message, *write_notices(tournament)])
+    return "; ".join([ACTIONS[action](tournament, fields, now), *write_notices(tournament)])
 
 
 def incidents(folder: Path, now: datetime) -> dict[str, Any]:
@@ -172,9 +171,8 @@ def submit_file(
     """Submit an uploaded file."""
 
     def accept(name: str, against: str | None) -> Receipt:
-        data = content.read()
         return submit_content(
-            tournament, team, name, data, now, against=against, measure=False, phase=phase, arrival=arrival
+            tournament, team, name, content.read(), now, against=against, measure=False, phase=phase, arrival=arrival
         )
 
     def attacking() -> bool:

@@ -67,13 +67,8 @@ class Journal:
 
     def stamp(self) -> Stamp:
         """Fingerprint of the files on which public pages depend; it changes whenever one of them does."""
-        host, public = self._folder / "host", self._folder / "public"
-        files = (
-            host / "log.jsonl",
-            self._folder / "tournament.toml",
-            *(public / name for name in ("standings.csv", "matrix.csv")),
-        )
-        return tuple(file_stamp(path) for path in files)
+        names = ("host/log.jsonl", "tournament.toml", "public/standings.csv", "public/matrix.csv")
+        return tuple(file_stamp(self._folder / name) for name in names)
 
     def known(self, stamp: Stamp) -> SiteState | None:
         """State of a stamp if it was read before; it waits for nothing, so that the event loop may ask."""

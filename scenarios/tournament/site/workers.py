@@ -106,8 +106,11 @@ class _Lane:
         except Stopped:
             raise RefusalError(503, _STOPS) from None
         except LostProcessError as lost:
-            late = lost.death.status == "timeout"
-            refuse_if(late, 504, f"this took longer than {self._limits.time:g} seconds and was stopped")
+            refuse_if(
+                lost.death.status == "timeout",
+                504,
+                f"this took longer than {self._limits.time:g} seconds and was stopped",
+            )
             raise RefusalError(503, "the server could not finish this; try again") from None
         finally:
             self._idle.put(worker)

@@ -6,7 +6,8 @@ import pytest
 from linkage_tools import NOISY
 
 from attacks import BlockedLinkage, EnsembleLinkage, ExpectationMaximizationLinkage, GroupLinkage, Knowledge
-from attacks.linkage.linkage_answers import by_row, several_rows
+from attacks.base import softmax
+from attacks.linkage.linkage_answers import several_rows
 from defenses import (
     CellSuppression,
     Identity,
@@ -24,7 +25,7 @@ from scenarios.tables.seeds import generator
 
 def sharp(candidates, of_row):
     """Posterior of rows that stem from these candidates almost surely."""
-    return by_row(np.where(np.arange(candidates) == np.array(of_row)[:, None], 20.0, 0.0))
+    return softmax(np.where(np.arange(candidates) == np.array(of_row)[:, None], 20.0, 0.0))
 
 
 @pytest.mark.parametrize(

@@ -295,6 +295,10 @@ def test_wrong_declarations_are_named(folder, old, new, words):
         (["31.12.2020", "03.04.2020"], "%d.%m.%Y"),
         (["2020/03/01", "2020/12/31"], "%Y/%m/%d"),
         (["2020年3月1日", "2020年12月31日"], "%Y年%m月%d日"),
+        (["03 Mar 2021", "14 Dec 2021"], "%d %b %Y"),
+        (["3-March-2021", "14-December-2021"], "%d-%B-%Y"),
+        (["Mar 3, 2021", "Dec 14, 2021"], "%b %d, %Y"),
+        (["12/31/99", "01/13/20"], "%m/%d/%y"),
         (["2020-03-01 10:00", "2020-12-31 23:59"], "%Y-%m-%d %H:%M"),
         (["2020-03-01", "NA", "2020-12-31"], "%Y-%m-%d"),
         (["2020-03-01", "2020-03-01"], "%Y-%m-%d"),
@@ -314,6 +318,7 @@ def test_dates_are_recognized_and_said(folder, texts, pattern):
     ("texts", "words"),
     [
         (["03/04/2020", "05/06/2020"], "declare type = \"date\" and format = '%d/%m/%Y' or '%m/%d/%Y'"),
+        (["03/04/20", "05/06/21"], "format = '%d/%m/%y' or '%m/%d/%y' or '%y/%m/%d'"),
         (["2020-03-01T10:00:00Z", "2020-03-02T10:00:00Z"], "times with a time zone are not read as dates"),
         ([*(f"2020-03-{day:02}" for day in range(1, 31)), "2023-02-30"], "1 of 31 distinct texts are no date"),
         (["2020-03-01", "01/03/2020"], ""),

@@ -214,7 +214,6 @@ class TableFiles:
     engine: Engine = field(default_factory=OneMachine, repr=False)
     _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
     _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False, repr=False)
-    _rows: int | None = field(default=None, init=False, repr=False)
     _utf8: Path | None = field(default=None, init=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -364,17 +363,16 @@ class TableFiles:
         assert self._connection is not None, "enter the table first"  # noqa: S101
         return self._connection
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Number of rows."""
-        if self._rows is None:
-            # A row without any value has none in the first column; in one column, that is a missing value.
-            first = quoted(self.columns[0]) if self.header.separator and len(self.columns) > 1 else "*"
-            ((self._rows, filled),) = self.fetch(f"SELECT count(*), count({first}) FROM source")
-            if filled < self._rows and not self.blank_rows:
-                self._refuse_blank_rows(self._rows)
-        require(self._rows or self.following is not None, f"{self.path}: names columns but holds no record")
-        return self._rows
+        # A row without any value has none in the first column; in one column, that is a missing value.
+        first = quoted(self.columns[0]) if self.header.separator and len(self.columns) > 1 else "*"
+        ((rows, filled),) = self.fetch(f"SELECT count(*), count({first}) FROM source")
+        if filled < rows and not self.blank_rows:
+            self._refuse_blank_rows(rows)
+        require(rows or self.following is not None, f"{self.path}: names columns but holds no record")
+        return int(rows)
 
     def _refuse_blank_rows(self, rows: int) -> None:
         """Refuse rows of a CSV that are empty in every column, as `scenarios.tables.reading.text_table` does."""
@@ -528,11 +526,8 @@ def is_large(path: Path, *, asked: bool = False) -> bool:
         return True
     if not path.is_file():
         return False
-    largest = LARGEST_CSV
-    if begins_with(path, PARQUET):
-        largest = LARGEST_PARQUET
-    elif begins_with(path, COMPRESSED):
-        largest = LARGEST_COMPRESSED
+    sizes = {PARQUET: LARGEST_PARQUET, COMPRESSED: LARGEST_COMPRESSED}
+    largest = next((size for mark, size in sizes.items() if begins_with(path, mark)), LARGEST_CSV)
     return path.stat().st_size > largest
 
 

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -58,9 +58,12 @@ def environment() -> Environment:
         "short": short_title,
         "breakable": breakable,
     }
-    made.globals |= DRAWING
-    made.globals |= {"static": static_address, "built_in": built_in_names}
-    made.globals["new_number"] = lambda: secrets.token_urlsafe(16)
+    made.globals |= {
+        **DRAWING,
+        "static": static_address,
+        "built_in": built_in_names,
+        "new_number": lambda: secrets.token_urlsafe(16),
+    }
     return made
 
 
@@ -167,9 +170,11 @@ _log = logging.getLogger("uvicorn.error")
 """The server's output."""
 
 
-def page(visit: Visit, template: str, status: int = 200, **context: Any) -> Response:
+def page(
+    visit: Visit, template: str, status: int = 200, headers: Mapping[str, str] | None = None, **context: Any
+) -> Response:
     """A page from a template."""
-    return HTMLResponse(rendered(visit, template, **context), status)
+    return HTMLResponse(rendered(visit, template, **context), status, headers)
 
 
 def answered(visit: Visit, template: str, content: dict[str, Any], status: int = 200, **context: Any) -> Response:
@@ -185,9 +190,7 @@ def refused(visit: Visit, refusal: RefusalError) -> Response:
     if visit.wants_json:
         # Scripts find the keys of a refused file.
         return JSONResponse({"error": message, "problems": []}, refusal.status, refusal.headers)
-    response = page(visit, "refusal.html", refusal.status, message=message)
-    response.headers.update(refusal.headers)
-    return response
+    return page(visit, "refusal.html", refusal.status, refusal.headers, message=message)
 
 
 def damage_refusal(visit: Visit, damage: DamagedFolderError) -> RefusalError:

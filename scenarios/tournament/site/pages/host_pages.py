@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -68,6 +68,7 @@ async def host_page(visit: Visit) -> Response:
     board = await to_thread.run_sync(read_board, site.folder / "host", state.titles)
     looking = partial(state.tournament.changed_since_opening, movers="forms on this page move deadlines")
     failures, progress = await site.work(incidents, site.clock()), site.scoring.progress()
+    order = [phase for phase, _ in state.ends]
     content = {
         "phase": str(state.phase),
         "until": state.until.isoformat() if state.until else None,
@@ -98,7 +99,8 @@ async def host_page(visit: Visit) -> Response:
         outcome=visit.outcome(),
         closed=state.phase is Phase.CLOSED,
         following=state.tournament.settings.after(state.phase),
-        earlier=_earlier(state),
+        # Phases that are over may be reopened.
+        earlier=order if state.phase is Phase.CLOSED else order[: order.index(state.phase)],
         largest=LARGEST,
     )
 
@@ -120,32 +122,21 @@ def _progress(state: SiteState, team: str, accounts: dict[str, str]) -> dict[str
     }
 
 
-def _earlier(state: SiteState) -> list[Phase]:
-    """Phases that are over and may be reopened."""
-    order = [phase for phase, _ in state.ends]
-    return order if state.phase is Phase.CLOSED else order[: order.index(state.phase)]
+async def decision(visit: Visit, action: str) -> Response:
+    """Carry out one decision of the host."""
+    site, form = visit.site, visit.form
+    refuse_if(
+        action in ("advance", "reopen", "disqualify") and not form.text("sure"),
+        422,
+        "tick the box to confirm; nothing has changed",
+    )
 
+    async def decide_now() -> str:
+        # Files that arrived before the decision are still being checked.
+        async with site.turns.of_all():
+            return await site.work(decide, action, dict(form.fields), site.clock())
 
-def decision(action: str) -> Callable[[Visit], Awaitable[Response]]:
-    """Handler of one decision of the host."""
-
-    async def handle(visit: Visit) -> Response:
-        site, form = visit.site, visit.form
-        refuse_if(
-            action in ("advance", "reopen", "disqualify") and not form.text("sure"),
-            422,
-            "tick the box to confirm; nothing has changed",
-        )
-
-        async def decide_now() -> str:
-            # Files that arrived before the decision are still being checked.
-            async with site.turns.of_all():
-                return await site.work(decide, action, dict(form.fields), site.clock())
-
-        return await decided(visit, "decision", decide_now)
-
-    handle.__name__ = action
-    return handle
+    return await decided(visit, "decision", decide_now)
 
 
 async def admit_late(visit: Visit) -> Response:

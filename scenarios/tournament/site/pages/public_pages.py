@@ -214,20 +214,24 @@ async def board_page(visit: Visit, name: str) -> Response:
 def _content(site: Site, template: str, state: SiteState, ended: bool, member: bool, concealed: bool) -> bytes:
     """Content of a page of the board."""
     board = PublicBoard() if concealed else read_board(site.folder / "public", state.titles)
-    page = environment().get_template(template)
-    return page.render(
-        title=site.settings.title,
-        state=state,
-        ended=ended,
-        member=member,
-        hidden=concealed,
-        board=board,
-        counts=HIDDEN if concealed else what_counts_now(state, board),
-        points=picture_points(board.standings),
-        plane=_PLANE,
-        ranking=RANKING[site.settings.ranking],
-        legend=built_in_legend(),
-    ).encode()
+    return (
+        environment()
+        .get_template(template)
+        .render(
+            title=site.settings.title,
+            state=state,
+            ended=ended,
+            member=member,
+            hidden=concealed,
+            board=board,
+            counts=HIDDEN if concealed else what_counts_now(state, board),
+            points=picture_points(board.standings),
+            plane=_PLANE,
+            ranking=RANKING[site.settings.ranking],
+            legend=built_in_legend(),
+        )
+        .encode()
+    )
 
 
 def _phases(state: SiteState, ended: bool) -> dict[str, Any]:
@@ -267,8 +271,7 @@ def what_counts_now(state: SiteState, board: PublicBoard) -> str:
 
 async def rules_page(visit: Visit) -> Response:
     """The rules of the tournament."""
-    site = visit.site
-    path = site.folder / "teams" / site.settings.teams[0] / "RULES.md"
+    path = visit.site.folder / "teams" / visit.site.settings.teams[0] / "RULES.md"
     data = await published_bytes(path, "the rules are missing from the teams' folders")
     return answered(visit, "document.html", {"text": data.decode()}, heading="")
 
@@ -321,8 +324,7 @@ async def live(visit: Visit) -> Response:
     updates = visit.site.updates
     if visit.request.method == "HEAD":
         return Response(media_type="text/event-stream", headers={"Cache-Control": "no-store"})
-    many = "too many pages are open; reload this one by hand"
-    refuse_if(updates.listeners >= MOST, 503, many, {"Retry-After": "60"})
+    refuse_if(updates.listeners >= MOST, 503, "too many pages are open; reload this one by hand", {"Retry-After": "60"})
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(updates.events(), media_type="text/event-stream", headers=headers)
 
@@ -347,9 +349,9 @@ async def log_in(visit: Visit) -> Response:
         if visit.wants_json:
             raise
         then = local_path(form.text("then"))
-        response = page(visit, "log_in.html", refusal.status, then=then, name=name[:100], message=str(refusal))
-        response.headers.update(refusal.headers)
-        return response
+        return page(
+            visit, "log_in.html", refusal.status, refusal.headers, then=then, name=name[:100], message=str(refusal)
+        )
     return await _entered(visit, user_of(name, site.settings.teams), token, local_path(form.text("then")))
 
 
@@ -390,8 +392,7 @@ async def accept_invitation(visit: Visit) -> Response:
             longest=LONGEST_PASSWORD,
             message=str(refusal),
         )
-    user = user_of(invited[0], site.settings.teams) if invited else None
-    return await _entered(visit, user, session, "")
+    return await _entered(visit, user_of(invited[0], site.settings.teams) if invited else None, session, "")
 
 
 async def account_page(visit: Visit) -> Response:

@@ -142,8 +142,7 @@ async def draft_page(visit: Visit) -> Response:
 async def draft_picture(visit: Visit) -> Response:
     """Picture of a team's own presentation."""
     state = await visit.site.state()
-    one = presentations(state.entries).get(visit.team)
-    return await _picture(state, found(one, "there is no presentation yet"))
+    return await _picture(state, found(presentations(state.entries).get(visit.team), "there is no presentation yet"))
 
 
 async def change_presentation(visit: Visit) -> Response:

@@ -322,7 +322,7 @@ def test_numbers_beyond_the_largest_are_named(text):
     column = read(f"x|y\n{text}|a\n", "|").columns["x"]
     assert column.looks_numeric()
     with pytest.raises(ValueError, match=r"row 1: .* is beyond the largest number"):
-        column.numbers()
+        column.number_rows()
 
 
 @pytest.mark.thorough
@@ -335,7 +335,7 @@ def test_recognition_never_fails_and_needs_no_order(texts):
     assert column.text_values().tolist() == backwards.text_values().tolist()[::-1]
     # Numbers such as 1E310 are recognized, and refused when they are read.
     if column.looks_numeric() and "e" not in "".join(texts).lower():
-        assert len(column.numbers()) == len(column.texts)
+        assert len(column.numbers) == len(column.texts)
 
 
 @pytest.mark.thorough
