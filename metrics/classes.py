@@ -321,9 +321,7 @@ def group_starts(groups: Integers) -> Integers:
 
 def example_of_each(groups: Integers, count: int) -> Integers:
     """A row of each group, the last one; shape (count,)."""
-    example = np.empty(count, dtype=np.intp)
-    example[groups] = np.arange(groups.size)
-    return example
+    return scattered(np.arange(groups.size), groups, count)
 
 
 def ranks_in_groups(groups: Integers) -> Integers:

@@ -71,8 +71,7 @@ def wilson(successes: float, n: int, confidence: float = 0.95) -> Estimate:
     check_successes(successes, n)
     check_confidence(confidence)
     rate = successes / n
-    low, high = _score_interval(rate, n, float(ndtri((1 + confidence) / 2)))
-    return Estimate(rate, low, high, n)
+    return Estimate(rate, *_score_interval(rate, n, float(ndtri((1 + confidence) / 2))), n)
 
 
 def across_plays(rates: ArrayLike, confidence: float = 0.95, *, trials: int | None = None) -> Estimate:

@@ -186,10 +186,8 @@ def _random_range(domain: Domain, rng: Generator) -> Booleans:
     if isinstance(domain, NumericDomain) or domain.ordered:
         low, high = np.sort(rng.integers(0, domain.size, size=2))
         position = np.arange(domain.size)
-        chosen: Booleans = (position >= low) & (position <= high)
-    else:
-        chosen = rng.permutation(domain.size) < max(1, domain.size // 2)
-    return chosen
+        return np.asarray((position >= low) & (position <= high))
+    return np.asarray(rng.permutation(domain.size) < max(1, domain.size // 2))
 
 
 # Relative error of count queries that are answered from a released table.

@@ -21,6 +21,7 @@ from metrics.columns import (
     read_cells,
     refuse_rows,
     require,
+    scattered,
 )
 
 
@@ -261,8 +262,7 @@ def _numbers_covered(
     covered: Floats = np.bincount(cells.owner, weights=records_inside, minlength=cells.missing.size).astype(float)
     absent = cells.missing | cells.suppressed
     covered += absent * count[np.isnan(distinct)].sum()
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.size)
+    rank = scattered(np.arange(order.size), order, order.size)
     # One entry for each pair of a row and a segment of its cell.
     segments = np.bincount(cells.owner, minlength=cells.missing.size)
     first = np.cumsum(segments) - segments

@@ -25,7 +25,7 @@ class OverviewedPackage(ModuleType):
     @property
     def __doc__(self) -> str:  # type: ignore[override]
         """The package's line and its overview."""
-        return f"{_docstring(_file_of(self.__name__))}\n\n{overview(self.__name__)}\n"
+        return f"{_module_docstring(_file_of(self.__name__))}\n\n{overview(self.__name__)}\n"
 
 
 def attach_exports(package: str, file: str) -> Any:
@@ -41,8 +41,8 @@ def overview(package: str) -> str:
 
     blocks = []
     for comment, modules in exports(package).items():
-        lines = [fill(title(package, comment), WIDTH)]
-        lines += [_line(name, _docstring(_file_of(module), name)) for name, module in modules.items()]
+        described = (_line(name, _docstring(module, name)) for name, module in modules.items())
+        lines = [fill(title(package, comment), WIDTH), *described]
         if exports(f"{package}.{comment}"):
             lines.append(f"    More names: help({package}.{comment})")
         blocks.append("\n".join(lines))
@@ -68,12 +68,12 @@ def exports(package: str) -> dict[str, dict[str, str]]:
 def title(package: str, comment: str) -> str:
     """Title of a family: the docstring of the folder that its comment names, or else the comment."""
     folder = _file_of(package).parent / comment
-    return _docstring(folder / "__init__.py").partition("\n")[0] if folder.is_dir() else comment
+    return _module_docstring(folder / "__init__.py").partition("\n")[0] if folder.is_dir() else comment
 
 
 def docstring(package: str, name: str) -> str:
     """What the sources say about a class, a function or a constant that a package exports."""
-    return _docstring(_file_of(_modules(package)[name]), name)
+    return _docstring(_modules(package)[name], name)
 
 
 class SourceClass(NamedTuple):
@@ -127,20 +127,14 @@ def classes(package: str, contract: str) -> dict[str, SourceClass]:
     }
 
 
-def source_class(module: str, name: str) -> SourceClass | None:
-    """A class that a module defines, or imports from another module of the project; None if there is none."""
-    return _class(_file_of(module), name)
-
-
 def functions(package: str, *left_out: str) -> dict[str, str]:
     """First docstring line of each function that a package exports, those of some modules left out."""
-    ground = [_file_of(module) for module in left_out]
-    sources = {name: _source(_file_of(module), name) for name, module in _modules(package).items()}
+    sources = {name: _source(module, name) for name, module in _modules(package).items()}
     return {
         name: _first_line(node)
-        for name, (file, text) in sources.items()
+        for name, (module, text) in sources.items()
         for node in ast.parse(text).body[:1]
-        if isinstance(node, ast.FunctionDef) and file not in ground
+        if isinstance(node, ast.FunctionDef) and module not in left_out
     }
 
 
@@ -149,16 +143,16 @@ def _first_line(node: ast.ClassDef | ast.FunctionDef) -> str:
 
 
 @cache
-def _class(file: Path, name: str) -> SourceClass | None:
-    file, text = _source(file, name)
+def source_class(module: str, name: str) -> SourceClass | None:
+    """A class that a module defines, or imports from another module of the project; None if there is none."""
+    home, text = _source(module, name)
     if not text.startswith("class"):
         return None
     head, *_ = re.split(r"^    (?:def |@)", text, maxsplit=1, flags=re.MULTILINE)
     node = ast.parse(f"{head}\n    pass").body[0]
     assert isinstance(node, ast.ClassDef)  # noqa: S101 (the text begins with `class`)
-    parents = [
-        _class(file, base) for base in re.findall(r"\w+", " ".join(map(ast.unparse, node.bases))) if base != name
-    ]
+    named = re.findall(r"\w+", " ".join(map(ast.unparse, node.bases)))
+    parents = [source_class(home, base) for base in named if base != name]
     members = re.findall(r"^((?:    @.*\n)*)    (?:def )?(\w+)(?:\(|(?:: .+)? = )", text, re.MULTILINE)
     called = re.search(r"^    called(?:: .+)? = (\(.*?\))$", text, re.MULTILINE | re.DOTALL)
     names = ast.literal_eval(called[1]) if called else ()
@@ -166,23 +160,26 @@ def _class(file: Path, name: str) -> SourceClass | None:
 
 
 @cache
-def _source(file: Path, name: str) -> tuple[Path, str]:
-    """File and text of a class or a function that a file defines or imports from the project; the text may be empty."""
-    # A package says in its stub where its names stand.
-    file = file.with_suffix(".pyi") if file.with_suffix(".pyi").is_file() else file
-    statements = _statements(file)
-    for dots, module, names in re.findall(r"^from (\.?)([\w.]*) import (\([^)]*\)|.*)$", statements[""], re.MULTILINE):
+def _source(module: str, name: str) -> tuple[str, str]:
+    """Module and text of what a module defines, or imports from the project, by a name; the text may be empty."""
+    statements = _statements(module)
+    for dot, origin, names in re.findall(r"^from (\.?)([\w.]*) import (\([^)]*\)|.*)$", statements[""], re.MULTILINE):
         if name in re.findall(r"\w+", names):
-            return _source(_file_of(".".join([*(file.parent.relative_to(ROOT).parts if dots else ()), module])), name)
-    return file, statements.get(name, "")
+            return _source(f"{module}.{origin}" if dot else origin, name)
+    return module, statements.get(name, "")
 
 
 @cache
-def _statements(file: Path) -> dict[str, str]:
-    """Text of each class and each function of a file by name, and of its imports by the empty name."""
-    text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    parts = re.split(r"^(?=[^\s)\]}])", text, flags=re.MULTILINE)
-    named = {re.findall(r"\w+", part)[1]: part for part in parts if part.startswith(("class ", "def "))}
+def _statements(module: str) -> dict[str, str]:
+    """Text of each class, function and constant of a module by name, and of its imports by the empty name."""
+    # A package says in its stub where its names stand.
+    file = _file_of(module)
+    stub = file.with_suffix(".pyi")
+    text = next((path.read_text(encoding="utf-8") for path in (stub, file) if path.is_file()), "")
+    # A string below a constant belongs to it.
+    parts = re.split(r"^(?=[^\s)\]}\"])", text, flags=re.MULTILINE)
+    names = (re.match(r"(?:class |def )(\w+)|(\w+)(?:: .+?)? = ", part) for part in parts)
+    named = {name[1] or name[2]: part for name, part in zip(names, parts, strict=True) if name}
     return {**named, "": "".join(part for part in parts if part.startswith("from "))}
 
 
@@ -191,21 +188,17 @@ def _modules(package: str) -> dict[str, str]:
     return {name: module for names in exports(package).values() for name, module in names.items()}
 
 
-def _docstring(file: Path, name: str | None = None) -> str:
-    """Docstring of a module, or of what it defines or imports by a name; empty if there is none."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    if name is None:
-        return ast.get_docstring(tree) or ""
-    for node, following in zip(tree.body, [*tree.body[1:], None], strict=True):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
-            return ast.get_docstring(node) or ""
-        if isinstance(node, ast.ImportFrom) and node.module and name in {alias.name for alias in node.names}:
-            return _docstring(_file_of(node.module), name)
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        if name in {target.id for target in targets if isinstance(target, ast.Name)}:
-            # A string below a constant is to it what a docstring is to a module.
-            return ast.get_docstring(ast.Module([following], [])) or "" if following else ""
-    return ""
+def _docstring(module: str, name: str) -> str:
+    """Docstring of what a module defines or imports by a name; empty if there is none."""
+    body = ast.parse(_source(module, name)[1]).body
+    if body and isinstance(body[0], ast.ClassDef | ast.FunctionDef):
+        return ast.get_docstring(body[0]) or ""
+    # A string below a constant is to it what a docstring is to a module.
+    return ast.get_docstring(ast.Module(body[1:], [])) or ""
+
+
+def _module_docstring(file: Path) -> str:
+    return ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""
 
 
 def _file_of(module: str) -> Path:

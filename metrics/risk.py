@@ -277,5 +277,8 @@ def _summary(risk: Floats, records: Integers, threshold: float) -> Reidentificat
     """Summary of the risk of each class, weighted by its number of records."""
     require(0 <= threshold < 1, f"threshold must lie in [0, 1), got {threshold!r}")
     rows = records.sum()
-    at_risk = records[risk > threshold].sum() / rows
-    return ReidentificationRisk(float(risk.max()), float((risk * records).sum() / rows), float(at_risk))
+    return ReidentificationRisk(
+        highest=float(risk.max()),
+        mean=float((risk * records).sum() / rows),
+        at_risk=float(records[risk > threshold].sum() / rows),
+    )

@@ -292,11 +292,8 @@ def weighted_marginals(original: Profile, released: Profile, domains: Mapping[st
 
 def prediction_target(sensitive: tuple[str, ...], domains: Mapping[str, Domain]) -> str | None:
     """The column that a classifier predicts: the first sensitive one with two or more categories."""
-    for name in sensitive:
-        domain = domains.get(name)
-        if isinstance(domain, CategoricalDomain) and domain.size > 1:
-            return name
-    return None
+    categorical = (name for name in sensitive if isinstance(domains.get(name), CategoricalDomain))
+    return next((name for name in categorical if domains[name].size > 1), None)
 
 
 def _predictions(train: Profile, test: Profile, column: int) -> Floats:

@@ -324,8 +324,7 @@ def _sum_of_logarithms(theta: float, alpha: float, classes: int) -> float:
     r = alpha (b - a) / A, the integral from a to b is (b - a) (log A + (1 + 1/r) log(1 + r) - 1), which loses no digits
     as alpha goes to 0.
     """
-    terms = np.log(theta + np.arange(1, min(classes, _SUMMED + 1)) * alpha)
-    total = float(terms.sum())
+    total = float(np.log(theta + np.arange(1, min(classes, _SUMMED + 1)) * alpha).sum())
     start, end = _SUMMED, classes - 1
     if end <= start:
         return total

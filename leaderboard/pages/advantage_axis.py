@@ -137,12 +137,9 @@ def staircase(points: Iterable[Corner], end: float) -> list[Corner]:
     >>> staircase([(0, 9), (5, 4)], 10)
     [(0, 9), (5, 9), (5, 4), (10, 4)]
     """
-    corners: list[Corner] = []
-    for x, y in points:
-        if corners:
-            corners.append((x, corners[-1][1]))
-        corners.append((x, y))
-    return [*corners, (end, corners[-1][1])] if corners else []
+    front = list(points)
+    stairs = (corner for (_, before), (x, y) in pairwise(front) for corner in ((x, before), (x, y)))
+    return [*front[:1], *stairs, (end, front[-1][1])] if front else []
 
 
 def steps(corners: Sequence[Corner]) -> list[Segment]:

@@ -90,8 +90,7 @@ def baseline_sections(rows: Sequence[BaselineDifference]) -> list[Section]:
     """
     needed = plays_to_judge(rows)
     sections = []
-    for place in dict.fromkeys((row.scenario, row.variant) for row in rows):
-        own = [row for row in rows if (row.scenario, row.variant) == place]
+    for place, own in grouped_by(rows, lambda row: (row.scenario, row.variant)).items():
         note = (
             f"Success minus the baseline's, paired by trial; Student's t-test across "
             f"{range_text(row.plays for row in own)} plays. "
@@ -271,8 +270,7 @@ def _ends(change: Change) -> tuple[str, str, str, str]:
     if change.measure in COUNTED:
         return f"{change.base:g}", f"{change.head:g}", f"{change.change:+g}", ""
     if change.measure == "time":
-        shares = (f"{100 * value:+.0f} %" for value in (change.change, change.low, change.high))
-        moved, low, high = shares
+        moved, low, high = (f"{100 * value:+.0f} %" for value in (change.change, change.low, change.high))
         return _seconds(change.base), _seconds(change.head), moved, f"[{low}, {high}]"
     moved = f"{'+' if change.change > 0 else ''}{number(change.change, 3)}"
     return number(change.base, 3), number(change.head, 3), moved, f"[{number(change.low, 3)}, {number(change.high, 3)}]"

@@ -46,8 +46,7 @@ def to_json(rows: Sequence[Row], guarantees: Sequence[StatedGuarantee] = ()) -> 
         What the defenses guarantee. If there are any, each object has the field ``coverage``: the statement and the
         columns by role, or null.
     """
-    names = [column.name for column in COLUMNS]
-    records = [{name: getattr(row, name) for name in names} for row in rows]
+    records = [{column.name: column.value(row) for column in COLUMNS} for row in rows]
     if guarantees:
         by_setting = {guarantee.setting: guarantee for guarantee in guarantees}
         for row, record in zip(rows, records, strict=True):

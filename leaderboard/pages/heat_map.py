@@ -105,13 +105,13 @@ class HeatMap:
     def pictures(self) -> list[HeatPicture]:
         """A picture for each goal that was measured."""
         ends = accumulate((len(group.attacks) for group in self.columns), initial=0)
-        pictures = []
-        for group, (start, end) in zip(self.columns, pairwise(ends), strict=True):
-            cells = [line.cells[start:end] for line in self.lines]
-            if any(cell.step is not None for line in cells for cell in line):
-                names = [label(line.row.defense, line.row.parameters) for line in self.lines]
-                pictures.append(_drawn(group, names, cells))
-        return pictures
+        parts = [[line.cells[start:end] for line in self.lines] for start, end in pairwise(ends)]
+        names = [label(line.row.defense, line.row.parameters) for line in self.lines]
+        return [
+            _drawn(group, names, cells)
+            for group, cells in zip(self.columns, parts, strict=True)
+            if any(cell.step is not None for line in cells for cell in line)
+        ]
 
 
 def _drawn(group: HeatColumns, names: Sequence[str], cells: Sequence[Sequence[HeatCell]]) -> HeatPicture:

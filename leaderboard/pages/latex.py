@@ -24,7 +24,7 @@ from leaderboard.pages.tables import (
     terminal_width,
 )
 from leaderboard.results.goals import goal_words
-from leaderboard.statistics import Pair, Row, Success, by_place, goals, plays_condition
+from leaderboard.statistics import Pair, Row, by_place, goals, plays_condition
 from metrics.score import advantage
 
 # Layout of LaTeX tables: type size, line breaks in cells and turned headings, so that a table fits its line.
@@ -231,11 +231,10 @@ _MINUS = re.compile(r"(?<![\w.)\]])-(?=\.?\d)")
 
 def latex_board(rows: Sequence[Row]) -> str:
     """The board as LaTeX (booktabs), one table per scenario and variant; captions state units and intervals."""
-    tables = []
-    for place, group in by_place(rows).items():
-        note = f"{UNITS}. {board_notes(group)}"
-        tables.append(latex_table(place_title(*place), HEADERS, board_cells(group), ALIGNMENT, note))
-    return "\n".join(tables)
+    return "\n".join(
+        latex_table(place_title(*place), HEADERS, board_cells(group), ALIGNMENT, f"{UNITS}. {board_notes(group)}")
+        for place, group in by_place(rows).items()
+    )
 
 
 def report_to_latex(sections: Sequence[Section]) -> str:
@@ -464,14 +463,11 @@ def _most_dangerous(line: Mapping[str, Pair], columns: Sequence[str]) -> set[str
 
     Advantages are those of the success rates in the two decimals of the table, so that equal cells are equal.
     """
-    advantages = {
-        attack: round(max((_shown_advantage(pair.success(goal)) for goal in columns), default=0.0), 2)
+    shown = [
+        (round(advantage(round(success.mean_rate, 2), success.chance), 2), attack)
         for attack, pair in line.items()
-    }
-    most = max(advantages.values(), default=0.0)
-    return {attack for attack, advantage in advantages.items() if advantage == most > 0}
-
-
-def _shown_advantage(success: Success | None) -> float:
-    """Advantage over guessing of a success rate in the two decimals of the table."""
-    return 0.0 if success is None else advantage(round(success.mean_rate, 2), success.chance)
+        for goal, success in pair.successes.items()
+        if goal in columns
+    ]
+    most = max((size for size, _ in shown), default=0.0)
+    return {attack for size, attack in shown if size == most > 0}

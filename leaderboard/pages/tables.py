@@ -144,11 +144,13 @@ def to_markdown(rows: Sequence[Row]) -> str:
 
 def matrix_to_terminal(pairs: Sequence[Pair]) -> str:
     """The matrix as plain text: success in each goal, or the status of pairs without success."""
-    tables = []
-    for title, headers, cells, align in matrix_tables(pairs):
-        folded = [[fold(cell, 30) for cell in line] for line in cells]
-        tables.append(f"{title}\n\n{text_table([fold(header, 14) for header in headers], folded, align, 'plain')}")
-    return "\n\n".join(tables)
+    folded = (
+        (title, [fold(header, 14) for header in headers], [[fold(cell, 30) for cell in line] for line in cells], align)
+        for title, headers, cells, align in matrix_tables(pairs)
+    )
+    return "\n\n".join(
+        f"{title}\n\n{text_table(headers, cells, align, 'plain')}" for title, headers, cells, align in folded
+    )
 
 
 def matrix_to_markdown(pairs: Sequence[Pair]) -> str:

@@ -215,17 +215,17 @@ def earlier_tables(earlier: Sequence[Earlier]) -> dict[str, list[Table]]:
 
 def _modules(store: Store, codes: Collection[tuple[Named, str]]) -> dict[str, Mapping[str, str]]:
     """Hash by module, of each document that lists the modules of a method's code."""
-    named = {code for _, code in codes if code}
-    return {name: document_content(name, text) for name, text in store.documents(named).items()}
+    return {
+        name: document_content(name, text)
+        for name, text in store.documents({code for _, code in codes if code}).items()
+    }
 
 
 def _changed_code(
     codes: Sequence[tuple[Named, str]], modules: Mapping[str, Mapping[str, str]]
 ) -> set[tuple[Named, str]]:
     """Those of a method's codes, in the order of their last results, that have a module which changed later."""
-    newest: dict[tuple[Named, str], str] = {}
-    for named, code in codes:
-        newest.update({(named, module): text for module, text in modules.get(code, {}).items()})
+    newest = {(named, module): text for named, code in codes for module, text in modules.get(code, {}).items()}
     return {
         (named, code)
         for named, code in codes

@@ -81,8 +81,10 @@ def recorded_incidents(store: Store) -> list[Incident]:
 
 
 def _rows(store: Store) -> list[tuple[str, str, str, str, str]]:
-    rows = store.rows_of(_failures, _failures.c.id)
-    return [(row["trial"], row["status"], row["began"], row["found"], row["repaired"]) for row in rows]
+    return [
+        (row["trial"], row["status"], row["began"], row["found"], row["repaired"])
+        for row in store.rows_of(_failures, _failures.c.id)
+    ]
 
 
 def _row(result: Result) -> dict[str, str]:

@@ -192,11 +192,11 @@ def history_of(store: Store, defense: str) -> list[HistoryEntry]:
     """
     played = [(result.defense, result.parameters) for result in store.results()]
     kept = set(settings_named(defense, played, "defense")) if played else set()
-    entries = []
-    for run in recorded_runs(store):
-        results = [result for result in results_of(store, run) if (result.defense, result.parameters_text) in kept]
-        entries += [HistoryEntry(run, row) for row in rank(results)]
-    return entries
+    return [
+        HistoryEntry(run, row)
+        for run in recorded_runs(store)
+        for row in rank([one for one in results_of(store, run) if (one.defense, one.parameters_text) in kept])
+    ]
 
 
 def history_report(entries: Sequence[HistoryEntry]) -> tuple[Section, ...]:

@@ -124,12 +124,6 @@ def newest_ids(scenario: str | None) -> sql.Select[Any]:
     return newest if scenario is None else newest.where(results_table.c.scenario == scenario)
 
 
-def add_column(column: sql.Column[Any], dialect: sql.Dialect) -> sql.TextClause:
-    """Statement that adds a column of text to the results of an earlier version."""
-    kind = column.type.compile(dialect)
-    return sql.text(f"ALTER TABLE {results_table.name} ADD COLUMN {column.name} {kind} DEFAULT '' NOT NULL")
-
-
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> dict[str, Any]:
     """Parsed JSON; the cache helps since many rows share their parameters."""
@@ -248,7 +242,9 @@ def migrate(connection: sql.Connection, name: str) -> None:
         )
     for column in ADDED_COLUMNS:
         if column not in present:
-            connection.execute(add_column(results_table.c[column], connection.dialect))
+            kind = results_table.c[column].type.compile(connection.dialect)
+            added = f"ALTER TABLE {results_table.name} ADD COLUMN {column} {kind} DEFAULT '' NOT NULL"
+            connection.execute(sql.text(added))
 
 
 def _why(absent: list[str], unknown: list[str]) -> str:

@@ -150,18 +150,18 @@ def _rows(
             continue
         shared = sorted(set(base) & set(trials))
         groups = grouped_by(shared, lambda trial: trial[:2] if by_defense else ("", "{}"))
-        for (defense, _), keys in groups.items():
+        for keys in groups.values():
             pairs = [(base[key], trials[key]) for key in keys]
             for goal in set().union(*(set(one.scores) & set(other.scores) for one, other in pairs)):
-                row = _row(place, goal, pairs)
-                if row is not None and defense:
-                    row = replace(row, defense=defense, parameters=pairs[0][0].parameters)
+                row = _row(place, goal, pairs, by_defense=by_defense)
                 if row is not None:
                     found.append((goal, row))
     return [row for goal in in_order({goal for goal, _ in found}) for own, row in found if own == goal]
 
 
-def _row(place: tuple[str, str], goal: str, pairs: Sequence[tuple[Result, Result]]) -> BaselineDifference | None:
+def _row(
+    place: tuple[str, str], goal: str, pairs: Sequence[tuple[Result, Result]], *, by_defense: bool
+) -> BaselineDifference | None:
     """One row; None if the two attacks share fewer than two plays in this goal."""
     by_play: dict[int, list[tuple[float, float]]] = defaultdict(list)
     defenses = set()
@@ -180,8 +180,8 @@ def _row(place: tuple[str, str], goal: str, pairs: Sequence[tuple[Result, Result
     return BaselineDifference(
         scenario=place[0],
         variant=place[1],
-        defense="",
-        parameters={},
+        defense=base.defense if by_defense else "",
+        parameters=base.parameters if by_defense else {},
         attack=str(head.attack),
         attack_parameters=head.attack_parameters,
         baseline=str(base.attack),

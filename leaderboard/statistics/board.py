@@ -140,10 +140,12 @@ def rank(results: Sequence[Result]) -> list[Row]:
     1 Mondrian 0.75 0.25 0.5625
     2 Identity 1.0 1.0 0.0
     """
-    in_order = sorted(results, key=lambda result: result.play)
     # Measurements of experiments have reports of their own.
     releases = grouped_by(
-        (result for result in in_order if result.attack is None and not result.is_measurement),
+        sorted(
+            (result for result in results if result.attack is None and not result.is_measurement),
+            key=lambda result: result.play,
+        ),
         lambda result: (result.scenario, result.defense, result.parameters_text),
     )
     trials: dict[tuple[str, ...], dict[tuple[str, ...], list[Result]]] = defaultdict(dict)
@@ -158,11 +160,16 @@ def rank(results: Sequence[Result]) -> list[Row]:
     identities = set(trials) | {
         (scenario, variant, *method) for scenario, *method in releases for variant in variants[scenario] or {""}
     }
-    rows = []
-    for scenario, variant, defense, parameters in sorted(identities):
-        identity = (scenario, variant, defense, parameters)
-        own = releases[scenario, defense, parameters]
-        rows.append(_row(variant, own, trials[identity], pairs[identity], attacks[scenario, variant]))
+    rows = [
+        _row(
+            variant,
+            releases[scenario, defense, parameters],
+            trials[scenario, variant, defense, parameters],
+            pairs[scenario, variant, defense, parameters],
+            attacks[scenario, variant],
+        )
+        for scenario, variant, defense, parameters in sorted(identities)
+    ]
     return [row for _, group in sorted(by_place(rows).items()) for row in ranked(group)]
 
 
@@ -178,7 +185,6 @@ def _row(
     first = results[0]
     ended = {(trial.play, *attack) for attack, group in trials.items() for trial in group if trial.status in ENDED}
     released = [release for release in releases if release.status == "ok"]
-    plays = {result.play for result in results}
     complete = [
         release.play for release in released if attacks and all((release.play, *attack) in ended for attack in attacks)
     ]
@@ -195,7 +201,7 @@ def _row(
         attacks=sum(pair.plays > 0 for pair in pairs),
         failures=failures,
         reason=next((result.reason for result in results if result.status != "ok"), ""),
-        complete=failures == 0 and len(complete) == len(plays),
+        complete=failures == 0 and len(complete) == len({result.play for result in results}),
         seconds=sum(result.seconds for result in results),
     )
     return _with_score(row, pooled_utility([release.values for release in released]), pairs)

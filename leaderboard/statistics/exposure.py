@@ -160,18 +160,22 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
     ('Homer', 0.5, 0.53)
     """
     by_setting = grouped_by(matrix(results), lambda pair: pair.identity)
-    in_order_of_plays = sorted(results, key=lambda result: result.play)
-    played = grouped_by(in_order_of_plays, lambda result: (result.scenario, result.defense, result.parameters_text))
+    played = grouped_by(
+        sorted(results, key=lambda result: result.play),
+        lambda result: (result.scenario, result.defense, result.parameters_text),
+    )
     settings = Counter((scenario, variant) for scenario, variant, *_ in by_setting)
     rows = []
     for (scenario, variant, defense, parameters), own in sorted(by_setting.items()):
         of_setting = played[scenario, defense, parameters]
         released = [result for result in of_setting if result.attack is None and result.status == "ok"]
-        failed = [result for result in of_setting if result.status in FAILURES]
         utility = pooled_utility([release.values for release in released])
         plays = max(1, max(pair.plays for pair in own))
         goals = in_order({goal for pair in own for goal in pair.successes})
-        failures = sum(result.attack is None or variant_name(result.game) == variant for result in failed)
+        failures = sum(
+            result.status in FAILURES and (result.attack is None or variant_name(result.game) == variant)
+            for result in of_setting
+        )
         sure_level = level_of_each(settings[scenario, variant])
         worst = {goal: one for goal in goals if (one := _worst(own, (goal,), sure_level, failures)) is not None}
         rows.append(

@@ -51,12 +51,11 @@ def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials
     for identity, own in outcomes.items():
         error = (1 - LEVEL) / len(own)
         for pair, success in own:
-            if judged(success) or probability_by_guessing(success) > error:
-                continue
-            upper = upper_advantage(success, LEVEL, len(own))
-            trials = len(success.rates) * success.trials
-            attack = (success.goal, pair.attack, pair.attack_parameters)
-            found[identity].append(FewTrials(*attack, success.advantage, upper, trials))
+            if not judged(success) and probability_by_guessing(success) <= error:
+                upper = upper_advantage(success, LEVEL, len(own))
+                trials = len(success.rates) * success.trials
+                attack = (success.goal, pair.attack, pair.attack_parameters)
+                found[identity].append(FewTrials(*attack, success.advantage, upper, trials))
     return found
 
 
@@ -133,9 +132,13 @@ class GateBounds:
     max_advantage: Mapping[str | None, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        given = {"min_utility": self.min_utility, "max_success": self.max_success}
-        given |= {
-            "max_advantage" if goal is None else f"max_advantage[{goal}]": b for goal, b in self.max_advantage.items()
+        given = {
+            "min_utility": self.min_utility,
+            "max_success": self.max_success,
+            **{
+                "max_advantage" if goal is None else f"max_advantage[{goal}]": limit
+                for goal, limit in self.max_advantage.items()
+            },
         }
         for name, bound in given.items():
             refuse(bound is not None and not 0 <= bound <= 1, f"{name} must lie between 0 and 1, got {bound}")
@@ -234,17 +237,17 @@ def gate_checks(results: Sequence[Result], bounds: GateBounds) -> list[GateCheck
     >>> check.finding.partition(" is ")[2]
     'at most .550 in these 20 plays, if plays vary as they did here'
     """
-    rows = rank(results)
     settings = {setting.identity: setting for setting in exposures(results)}
     measured = {(*setting.place, goal) for setting in settings.values() for goal in setting.goals}
     few_trials = few_but_right(results) if bounds.max_advantage else {}
     checks = []
-    for row in rows:
+    for row in rank(results):
         compared: list[tuple[str, bool, str] | tuple[str, bool, str, bool | None, int | None]] = []
         if bounds.min_utility is not None:
-            compared.append(_utility(row, bounds.min_utility))
+            compared.append(_estimated("utility", row.utility, bounds.min_utility, at_least=True))
         if bounds.max_success is not None:
-            compared.append(_success(row, bounds.max_success))
+            attack = "" if row.worst_attack is None else f" of {label(row.worst_attack, row.worst_parameters or {})}"
+            compared.append(_estimated("success", row.success, bounds.max_success, attack, at_least=False))
         for goal, bound in bounds.max_advantage.items():
             few = [one for one in few_trials.get(row.identity, ()) if goal in (None, one.goal)]
             if any(one.upper > bound for one in few) or goal is None or (row.scenario, row.variant, goal) in measured:
@@ -260,26 +263,14 @@ def unmeasured_goals(results: Sequence[Result], bounds: GateBounds) -> list[str]
     return [goal for goal in bounded if goal not in measured]
 
 
-def _utility(row: Row, bound: float) -> tuple[str, bool, str]:
-    """Name of the bound, whether it is met, and what was measured."""
-    passed = row.utility is not None and row.utility >= bound
-    side = "at least" if passed else "below"
-    return (
-        f"utility at least {exact(bound)}",
-        passed,
-        f"utility {number(row.utility, 3)} is {side} {number(bound, 3)}",
-    )
-
-
-def _success(row: Row, bound: float) -> tuple[str, bool, str]:
-    passed = row.success is not None and row.success <= bound
-    side = "at most" if passed else "above"
-    attack = "" if row.worst_attack is None else f" of {label(row.worst_attack, row.worst_parameters or {})}"
-    return (
-        f"success at most {exact(bound)}",
-        passed,
-        f"success{attack} {number(row.success, 3)} is {side} {number(bound, 3)}",
-    )
+def _estimated(
+    name: str, value: float | None, bound: float, attack: str = "", *, at_least: bool
+) -> tuple[str, bool, str]:
+    """Name of the bound of an estimate, whether it is met, and what was measured."""
+    within, beyond = ("at least", "below") if at_least else ("at most", "above")
+    passed = value is not None and (value >= bound if at_least else value <= bound)
+    finding = f"{name}{attack} {number(value, 3)} is {within if passed else beyond} {number(bound, 3)}"
+    return f"{name} {within} {exact(bound)}", passed, finding
 
 
 def _advantage(

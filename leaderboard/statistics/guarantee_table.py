@@ -68,14 +68,11 @@ def guarantee_tables(guarantees: Sequence[StatedGuarantee]) -> dict[str, list[Ta
     >>> table.note
     'Quasi-identifiers: age, city, job. Without a role, in no release: note.'
     """
-    grouped: dict[str, dict[str, list[StatedGuarantee]]] = defaultdict(lambda: defaultdict(list))
-    for guarantee in sorted(guarantees, key=lambda one: one.setting):
-        roles = canonical([guarantee.released, dict(guarantee.roles)])
-        grouped[guarantee.scenario][roles].append(guarantee)
+    by_scenario = grouped_by(sorted(guarantees, key=lambda one: one.setting), lambda one: one.scenario)
     return {
-        scenario: [_table(group) for _, group in sorted(by_roles.items())]
-        for scenario, by_roles in sorted(grouped.items())
-        if any(guarantee.statement for group in by_roles.values() for guarantee in group)
+        scenario: [_table(group) for _, group in sorted(grouped_by(own, _columns_by_role).items())]
+        for scenario, own in by_scenario.items()
+        if any(guarantee.statement for guarantee in own)
     }
 
 
@@ -91,6 +88,10 @@ def guarantees_to_markdown(guarantees: Sequence[StatedGuarantee]) -> str:
         for scenario, tables in guarantee_tables(guarantees).items()
         for table in tables
     )
+
+
+def _columns_by_role(guarantee: StatedGuarantee) -> str:
+    return canonical([guarantee.released, dict(guarantee.roles)])
 
 
 def _table(guarantees: Sequence[StatedGuarantee]) -> Table:
@@ -182,8 +183,8 @@ def _merged(texts: Sequence[str], protected: Collection[str]) -> str:
         if len(values) == 1:
             return values[0]
         rest = texts[0][match.end() :]
-        letters = [letter for word, letter in _LETTERS.items() if rest.startswith(word)]
-        return letters[0] if letters else f"{values[0]} to {values[-1]}"
+        letters = (letter for word, letter in _LETTERS.items() if rest.startswith(word))
+        return next(letters, f"{values[0]} to {values[-1]}")
 
     return _NUMBER.sub(merged, texts[0])
 

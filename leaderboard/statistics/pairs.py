@@ -406,8 +406,7 @@ def matrix(results: Sequence[Result]) -> list[Pair]:
     results : sequence of Result
         Releases and trials, at most one per release and trial, in any order.
     """
-    groups = by_pair(results)
-    pairs = [pair_of(groups[identity]) for identity in sorted(groups)]
+    pairs = [pair_of(trials) for _, trials in sorted(by_pair(results).items())]
     # Each success has the design effect that the pairs of its goal share.
     effects = design_effects(pairs)
     return [

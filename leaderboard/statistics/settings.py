@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard import Exposure, Row, canonical, label
+from leaderboard import Exposure, Row, label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,24 +95,20 @@ def settings_of(rows: Sequence[Row], exposures: Sequence[Exposure], goal: str | 
     goal : str, optional
         Goal of the attacks; all goals by default.
     """
-    positions = {(row.scenario, row.variant, row.defense, canonical(row.parameters)): i for i, row in enumerate(rows)}
-    settings = []
-    for exposure in exposures:
-        position = positions.get((*exposure.place, exposure.defense, canonical(exposure.parameters)))
-        worst = exposure.worst(goal)
-        if position is None or worst is None or exposure.utility is None:
-            continue
-        settings.append(
-            Setting(
-                family=exposure.defense,
-                name=label(exposure.defense, exposure.parameters),
-                utility=exposure.utility.value,
-                advantage=max(0.0, worst.advantage),
-                upper=max(0.0, worst.upper),
-                sure_upper=worst.sure_upper,
-                attack=label(worst.attack, worst.attack_parameters),
-                failures=exposure.failures,
-                position=position,
-            )
+    positions = {row.identity: position for position, row in enumerate(rows)}
+    measured = [(exposure, exposure.worst(goal)) for exposure in exposures if exposure.identity in positions]
+    return [
+        Setting(
+            family=exposure.defense,
+            name=label(exposure.defense, exposure.parameters),
+            utility=exposure.utility.value,
+            advantage=max(0.0, worst.advantage),
+            upper=max(0.0, worst.upper),
+            sure_upper=worst.sure_upper,
+            attack=label(worst.attack, worst.attack_parameters),
+            failures=exposure.failures,
+            position=positions[exposure.identity],
         )
-    return settings
+        for exposure, worst in measured
+        if worst is not None and exposure.utility is not None
+    ]

@@ -168,8 +168,7 @@ def mean_ranks(results: Sequence[Result]) -> list[MeanRank]:
     ranks = np.full((len(scores), len(plays), len(families)), np.nan)
     for setting, by_play in enumerate(scores.values()):
         for play, by_family in by_play.items():
-            values = [by_family.get(family, -1.0) for family in families]
-            ranks[setting, plays.index(play)] = rankdata(-np.array(values))
+            ranks[setting, plays.index(play)] = rankdata([-by_family.get(family, -1.0) for family in families])
     complete = ~np.isnan(ranks).any(axis=(0, 2))
     if not complete.any():
         return []
@@ -263,11 +262,12 @@ def summarize(results: Sequence[Result], *, by_goal: bool = True) -> tuple[Secti
     settings = exposures(results)
     summary = summary_tables(results, settings)
     sections = []
-    for place, table in summary.left.items():
-        own = _at(place, settings)
+    for place, own in _by_place(settings).items():
         goals = in_order({goal for exposure in own for goal in exposure.goals})
         by_goals = [_left(own, goal, None) for goal in goals] if by_goal and len(goals) > 1 else []
-        sections.append(Section(f"Utility left at risk: {place_title(*place)}", tables=(table, *by_goals)))
+        sections.append(
+            Section(f"Utility left at risk: {place_title(*place)}", tables=(summary.left[place], *by_goals))
+        )
     return (*sections, Section("Attacks", tables=(summary.attacks,)))
 
 
@@ -298,8 +298,8 @@ def summary_tables(results: Sequence[Result], settings: Sequence[Exposure]) -> S
         Their exposures (`leaderboard.exposures`).
     """
     ranks = {rank.family: rank for rank in mean_ranks(results)}
-    places = sorted({exposure.place for exposure in settings})
-    return SummaryTables({place: _left(_at(place, settings), None, ranks) for place in places}, _attacks(results))
+    left = {place: _left(own, None, ranks) for place, own in _by_place(settings).items()}
+    return SummaryTables(left, _attacks(results))
 
 
 def sure_note(settings: Sequence[Exposure]) -> str:
@@ -308,8 +308,8 @@ def sure_note(settings: Sequence[Exposure]) -> str:
     return f"To be sure of {number(BOUNDS[0])} over {counted(len(settings), 'setting')} takes at least {needed} plays."
 
 
-def _at(place: tuple[str, str], settings: Sequence[Exposure]) -> list[Exposure]:
-    return [exposure for exposure in settings if exposure.place == place]
+def _by_place(settings: Sequence[Exposure]) -> dict[tuple[str, str], list[Exposure]]:
+    return dict(sorted(grouped_by(settings, lambda exposure: exposure.place).items()))
 
 
 def _left(settings: Sequence[Exposure], goal: str | None, ranks: dict[str, MeanRank] | None) -> Table:

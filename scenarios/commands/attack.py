@@ -134,8 +134,6 @@ def attack(
         notes += claims.notes
     if isinstance(claims, SearchedAnswers) and claims.asked is not None:
         drawn = drawn[claims.asked]
-    if origin is not None:
-        origin = np.where(np.isin(np.arange(rows), drawn), origin, -1)
     write_text(as_csv(answer), output)
     if claims.confidence is None and answer["confidence"].notna().any():
         notes.append(
@@ -154,14 +152,17 @@ def attack(
     to_error = output == STANDARD
     echo(_confidence_line(answer, drawn.size, rows, surplus=rows > people and not several), err=to_error)
     if origin is not None:
-        echo(_score_line(answer, origin, whose), err=to_error)
+        echo(_score_line(answer, origin, whose, drawn), err=to_error)
 
 
 def _refuse_with_self(given: Mapping[str, object]) -> None:
     """Refuse what concerns two tables."""
-    for name, value in given.items():
-        if value:
-            raise ValueError(f"--self links one table with itself, and takes no {name}")
+    from metrics.columns import refuse_any
+
+    refuse_any(
+        (name for name, value in given.items() if value),
+        lambda name: f"--self links one table with itself, and takes no {name}",
+    )
 
 
 def _link_with_itself(released: str, roles: Path | None, output: str, truth: str | None, seed: int) -> None:
@@ -241,15 +242,14 @@ def _confidence_line(answer: pd.DataFrame, targets: int, rows: int, *, surplus: 
     return f"{answered}; expected to be right: {mean:.1%} of the answers; {sure} of them with confidence 0.95 or more"
 
 
-def _score_line(answer: pd.DataFrame, origin: Integers, whose: Integers) -> str:
-    """Share of rows that are answered rightly, among those that stem from a candidate; of people who have several."""
+def _score_line(answer: pd.DataFrame, origin: Integers, whose: Integers, drawn: Integers) -> str:
+    """Share of right answers about the drawn rows that stem from a candidate; of people who have several rows."""
     import numpy as np
 
     from metrics.estimate import wilson
     from scenarios.games.people import by_person
 
-    # Rows that were not drawn are marked as stemming from nobody.
-    stems = origin >= 0
+    stems = (origin >= 0) & np.isin(np.arange(origin.size), drawn)
     if not stems.any():
         return "right: 0 of 0, since no released row stems from a candidate"
     named = np.full(origin.size, -1)

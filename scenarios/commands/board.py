@@ -139,8 +139,8 @@ def _check_view(boards: dict[str, bool], chosen: dict[str, bool], baseline: str 
     }
     for view, (name, does, excluded) in views.items():
         others = {**excluded, **{other: value is not None for other, (value, *_) in views.items() if other != view}}
-        for option in (option for option, given in others.items() if given and name is not None):
-            raise ValueError(f"{view} {does}, it takes no {option}")
+        taken = next((option for option, given in others.items() if given), None)
+        refuse(name is not None and taken, f"{view} {does}, it takes no {taken}")
 
 
 def _stored_board(

@@ -28,9 +28,8 @@ def look_up(name: str) -> object:
         return class_at(name)
     from scenarios.checks.audits.names import mechanisms
 
-    described: dict[str, object] = {**metrics(), **mechanisms(), **queries()}
-    for package in PACKAGES:
-        described.update(exported(package))
+    methods = {one: method for package in PACKAGES for one, method in exported(package).items()}
+    described: dict[str, object] = {**metrics(), **mechanisms(), **queries(), **methods}
     known = name if name in described else known_as(name, described) or known_as(f"{name} equal", metrics())
     if known is None:
         raise ValueError(f"nothing is named {name!r}{file_advice(name) or suggestion(name, described)}")

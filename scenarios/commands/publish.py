@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import click
 
 import leaderboard as lb
 from leaderboard.pages.number_text import counted
+from leaderboard.results import grouped_by
 from scenarios.commands.common import (
     FAILED_TRIALS,
     GATE_FAILED,
@@ -93,13 +95,11 @@ def _show_stale(missing: list[tuple[str, dict[tuple[str, str], int]]]) -> None:
             echo(f"{name}: every result is up to date")
             continue
         echo(f"{name}: {counted(sum(cells.values()), 'result')} missing or stale")
-        attacks: dict[str, set[str]] = {}
-        for defense, attack in cells:
-            attacks.setdefault(defense, set()).add(attack or "release")
-        alike: dict[str, list[str]] = {}
-        for defense, names in sorted(attacks.items()):
-            alike.setdefault(", ".join(sorted(names)), []).append(defense)
-        for written, defenses in alike.items():
+        attacks = {
+            defense: ", ".join(sorted({attack or "release" for _, attack in some}))
+            for defense, some in sorted(grouped_by(cells, itemgetter(0)).items())
+        }
+        for written, defenses in grouped_by(attacks, attacks.__getitem__).items():
             echo(f"  {', '.join(defenses)}: {written}")
 
 

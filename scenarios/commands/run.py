@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -378,19 +379,21 @@ def gate_reasons(results: Sequence[lb.Result], max_success: float | None) -> lis
         Upper bound of the mean success rate of each attack that the experiment plays.
     """
     from leaderboard.pages.number_text import number
+    from leaderboard.results import grouped_by
     from scenarios.studies.experiment import REFUTED, SUCCESS
 
-    rates: dict[str, list[float]] = {}
-    reasons = []
-    for result in results:
-        name = f"{result.scenario}: {lb.label(result.defense, result.parameters)}"
-        excess, rate = result.values.get(REFUTED), result.values.get(SUCCESS)
-        if excess is not None:
-            reasons.append(f"{name}: the measured epsilon refutes the claim by {excess:.3g}")
-        if rate is not None:
-            rates.setdefault(name, []).append(rate)
-    for name, values in rates.items():
-        mean = sum(values) / len(values)
+    measured = [
+        (f"{one.scenario}: {lb.label(one.defense, one.parameters)}", one.values.get(REFUTED), one.values.get(SUCCESS))
+        for one in results
+    ]
+    reasons = [
+        f"{name}: the measured epsilon refutes the claim by {excess:.3g}"
+        for name, excess, _ in measured
+        if excess is not None
+    ]
+    rates = [(name, rate) for name, _, rate in measured if rate is not None]
+    for name, pairs in grouped_by(rates, itemgetter(0)).items():
+        mean = sum(rate for _, rate in pairs) / len(pairs)
         if max_success is not None and mean > max_success:
             reasons.append(f"{name}: success {number(mean, 3)} is above {number(max_success, 3)}")
     return reasons

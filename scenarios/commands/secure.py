@@ -156,11 +156,9 @@ def _show(title: str, value: object, cost: Mapping[str, Any], form: str) -> None
         return
     from leaderboard.pages.tables import text_table
 
-    rows = [(title, str(value))]
-    if "and_gates" in cost:
-        rows.append(("AND gates", f"{cost['and_gates']:,}"))
-    rows.append(("bytes sent", f"{cost['bytes']:,}"))
-    rows += [(f"  {message}", f"{size:,}") for message, size in cost["messages"].items()]
+    gates = [("AND gates", f"{cost['and_gates']:,}")] if "and_gates" in cost else []
+    messages = [(f"  {message}", f"{size:,}") for message, size in cost["messages"].items()]
+    rows = [(title, str(value)), *gates, ("bytes sent", f"{cost['bytes']:,}"), *messages]
     echo(text_table((), rows, style="plain"))
 
 

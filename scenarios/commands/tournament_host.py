@@ -206,10 +206,11 @@ def export(
         "--codabench needs --docker-image NAME, an image that you build from the bundle's image/Dockerfile",
     )
     refuse(image is not None and not codabench, "--docker-image is for --codabench")
-    if codabench:
-        count = export_codabench(tournament, output, str(image), public_share)
-    else:
-        count = export(tournament, output, everything=everything)
+    count = (
+        export_codabench(tournament, output, str(image), public_share)
+        if codabench
+        else export(tournament, output, everything=everything)
+    )
     echo(f"{output}: {counted(count, 'file')}{'; keep it secret' if everything or codabench else ''}")
     if codabench:
         echo("README.md in it has the next steps")

@@ -179,11 +179,11 @@ class CandidateFile(QuestionGame):
         originals, others = population[: self.originals], population[self.originals :]
         rest = (self.units.size - self.candidates) // 2
         held_out, others = np.split(others, [min(self.held_out, rest)])
-        count = self.candidates - self.originals
-        if self.decoys == "hard":
-            decoys = self._near_groups.decoys(originals, decoy_rng)
-        else:
-            decoys = decoy_rng.choice(others, count, replace=False)
+        decoys = (
+            self._near_groups.decoys(originals, decoy_rng)
+            if self.decoys == "hard"
+            else decoy_rng.choice(others, self.candidates - self.originals, replace=False)
+        )
         bystanders = others[~np.isin(others, decoys)][: self.auxiliary]
         seated = self.seated((originals, decoys, bystanders, held_out), order_rng, own_rng)
         return self.measured(*seated, query_rng)

@@ -25,6 +25,7 @@ from metrics.columns import (
     escape_column,
     read_cells,
     refuse,
+    refuse_any,
 )
 from metrics.ranking import mean_area_under_curve
 from metrics.table_utility import prediction_target
@@ -104,9 +105,10 @@ class TableModel:
 
         Raises ValueError if a column is missing, or a value is not a category.
         """
-        missing = [name for name in self.domains if name not in people]
-        if missing:
-            raise ValueError(f"the people have no column {missing[0]!r}, which the model needs")
+        refuse_any(
+            (name for name in self.domains if name not in people),
+            lambda name: f"the people have no column {name!r}, which the model needs",
+        )
         if self._model is None:
             return np.tile(self._shares, (len(people), 1))
         clear = pd.DataFrame({name: escape_column(people[name], self.domains[name]) for name in self.domains})
@@ -225,12 +227,10 @@ class ClassifierMembership(Membership):
             ``classifier_auc`` of the model trained on the release, and ``classifier_auc_original`` of one trained on
             the original records; None if there are no held-out people. A released model is measured itself.
         """
-        if isinstance(release, ModelRelease):
-            auc = self._model_auc(classifier(release.model), secret.held_out)
-        else:
-            auc = self._auc(table(release).analyst_table, secret.held_out, secret.seed)
         return {
-            "classifier_auc": auc,
+            "classifier_auc": self._model_auc(classifier(release.model), secret.held_out)
+            if isinstance(release, ModelRelease)
+            else self._auc(table(release).analyst_table, secret.held_out, secret.seed),
             "classifier_auc_original": secret.original_auc,
         }
 

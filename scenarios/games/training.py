@@ -131,8 +131,10 @@ class Training(Game):
             claims.scores.shape != secret.member.shape,
             f"the decisions are about {claims.scores.size} candidates, not {secret.member.size}",
         )
-        auc = area_under_curve(claims.scores, secret.member)
-        return Scores.of(membership_score(claims, secret.member, rng), membership_auc=auc)
+        return Scores.of(
+            membership_score(claims, secret.member, rng),
+            membership_auc=area_under_curve(claims.scores, secret.member),
+        )
 
     def _reconstruction(self, secret: TrainingSecret, published: TrainingRelease, claims: ValueClaims) -> Scores:
         refuse(

@@ -96,11 +96,8 @@ def _without_parameters(key: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any], read: Any) -> list[str]:
     """Differences between a result's earlier and present dependencies."""
-    changes = []
-    if before["data"] != now["data"]:
-        changes.append("data changed")
-    if before["seed"] != now["seed"]:
-        changes.append(f"seed {before['seed']} -> {now['seed']}")
+    words = {"data": "data changed", "seed": f"seed {before['seed']} -> {now['seed']}"}
+    changes = [change for part, change in words.items() if before[part] != now[part]]
     for role in ("defense", "attack", "game"):
         if role in now and role in before:
             parameters = _values(before[role]["parameters"], now[role]["parameters"])
@@ -132,8 +129,7 @@ def _short(value: Any) -> str:
 def _modules(closures: list[tuple[Mapping[str, str], Mapping[str, str]]]) -> list[str]:
     """Modules whose source changed; if there are none, modules that were added to or removed from the imports."""
     changed = {name for old, new in closures for name in set(old) & set(new) if old[name] != new[name]}
-    changed = changed or {name for old, new in closures for name in set(old) ^ set(new)}
-    names = sorted(changed)
+    names = sorted(changed or {name for old, new in closures for name in set(old) ^ set(new)})
     if not names:
         return ["source changed"] if closures else []
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""

@@ -84,8 +84,7 @@ class Catalogue:
     @cached_property
     def keys(self) -> frozenset[str]:
         """Keys of all results."""
-        parts = [result.parts for result in self.settings]
-        return frozenset(key_of_play(part, play) for play in range(self.plan.plays) for part in parts)
+        return frozenset(key_of_play(one.parts, play) for one in self.settings for play in range(self.plan.plays))
 
     @cached_property
     def documents(self) -> dict[str, str]:
@@ -112,13 +111,12 @@ class Catalogue:
             return list(self.units)
         done = {key for key, status in store.statuses(self.plan.name).items() if status in DONE}
         templates = [(template, [result.parts for result in template.results]) for template in self._templates]
-        units = []
-        for play in range(self.plan.plays):
-            for template, parts in templates:
-                wanted = [number for number, part in enumerate(parts) if key_of_play(part, play) not in done]
-                if wanted:
-                    units.append(_at(template.only(wanted), play))
-        return units
+        missing = (
+            (play, template, [number for number, part in enumerate(parts) if key_of_play(part, play) not in done])
+            for play in range(self.plan.plays)
+            for template, parts in templates
+        )
+        return [_at(template.only(numbers), play) for play, template, numbers in missing if numbers]
 
     def _document(self, content: Any) -> str:
         """Store a document and return its hash."""

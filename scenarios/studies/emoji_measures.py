@@ -134,11 +134,8 @@ def send(
 
 def ingest(batches: Sequence[Sent], rng: Generator) -> dict[str, list[ReportBatch]]:
     """Remove sender and time, split the reports by use case, and shuffle each batch."""
-    split: dict[str, list[ReportBatch]] = {}
-    for batch in batches:
-        shuffled = batch.reports.take(rng.permutation(len(batch.reports)))
-        split.setdefault(batch.use_case, []).append(shuffled)
-    return split
+    shuffled = [(batch.use_case, batch.reports.take(rng.permutation(len(batch.reports)))) for batch in batches]
+    return {case: [reports for name, reports in shuffled if name == case] for case, _ in shuffled}
 
 
 def aggregate(reports: ReportBatch, false_alarms: float = 0.05) -> Published:

@@ -151,9 +151,8 @@ class LossProblem:
         from scipy.special import stdtrit
 
         features, labels, encoding = self.data
-        noise = None
-        if np.isfinite(setting.epsilon):
-            noise = SequentialNoise(epsilon=setting.epsilon / 2, delta=0.5e-5)
+        noisy = np.isfinite(setting.epsilon)
+        noise = SequentialNoise(epsilon=setting.epsilon / 2, delta=0.5e-5) if noisy else None
         rules = TrainingRules(
             rounds=setting.rounds,
             local_epochs=1,

@@ -156,22 +156,19 @@ def guess_section(population: Microdata, protocols: Sequence[str], levels: Seque
 def splitting_section(splitting: str, results: Sequence[Sequence[SurveysResult]], persons: int, plays: int) -> Section:
     """Re-identification under one splitting, by protocol, epsilon and number of surveys."""
     surveys = results[0][0].right.shape[1]
-    rows: list[list[Value]] = []
-    for protocol in results:
-        for result in protocol:
-            last = result.right[:, -1]
-            error = None if plays == 1 else 2 * 100 * float(last.std(ddof=1) / np.sqrt(plays))
-            rows.append(
-                [
-                    result.protocol,
-                    result.epsilon,
-                    100 * float(result.right[:, 0].mean()),
-                    100 * float(last.mean()),
-                    error,
-                    100 * float(result.predicted[:, -1].mean()),
-                    100 * float(result.listed[:, -1].mean()),
-                ]
-            )
+    rows: list[list[Value]] = [
+        [
+            result.protocol,
+            result.epsilon,
+            100 * float(result.right[:, 0].mean()),
+            100 * float(result.right[:, -1].mean()),
+            None if plays == 1 else 2 * 100 * float(result.right[:, -1].std(ddof=1) / np.sqrt(plays)),
+            100 * float(result.predicted[:, -1].mean()),
+            100 * float(result.listed[:, -1].mean()),
+        ]
+        for protocol in results
+        for result in protocol
+    ]
     return Section(
         f"Splitting {splitting}",
         ("The predicted rate is the mean posterior of the most likely person: the product of the likelihoods.",),

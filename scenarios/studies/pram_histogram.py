@@ -451,6 +451,10 @@ def published_corners(epsilon: float, d: int) -> dict[tuple[int, int], tuple[flo
     }
 
 
+def _point(point: tuple[float, float] | None) -> str:
+    return "no corner" if point is None else f"({point[0]:.4f}, {point[1]:.4f})"
+
+
 def edges(epsilon: float, d: int) -> tuple[Series, Series]:
     """Upper and lower edge of the region, from left to right."""
     points = np.array(sorted(set(corners(epsilon, d).values())))
@@ -503,19 +507,19 @@ def region_section() -> Section:
             (*edges(epsilon, d), *points),
         )
     )
-    rows: list[list[Value]] = []
-    for epsilon, d in REGIONS:
-        ours, theirs = corners(epsilon, d), published_corners(epsilon, d)
-        for pair, (x, y) in theirs.items():
-            own = ours.get(pair)
-            own_corner = "no corner" if own is None else f"({own[0]:.4f}, {own[1]:.4f})"
-            rows.append(
-                [f"epsilon {epsilon:g}, d = {d}, lines ({pair[0]}) and ({pair[1]})", own_corner, f"({x:.4f}, {y:.4f})"]
-            )
-    scales = [(name, example_scale(published=published)) for name, published in (("published", True), ("ours", False))]
+    rows: list[list[Value]] = [
+        [
+            f"epsilon {epsilon:g}, d = {d}, lines ({pair[0]}) and ({pair[1]})",
+            _point(corners(epsilon, d).get(pair)),
+            _point(published),
+        ]
+        for epsilon, d in REGIONS
+        for pair, published in published_corners(epsilon, d).items()
+    ]
+    scales = {"published": example_scale(published=True), "ours": example_scale(published=False)}
     claims: list[list[Value]] = [
         [name, scale, retention_epsilon(1 - example_flips(scale)), float(np.log(EXAMPLE_RATIO))]
-        for name, scale in scales
+        for name, scale in scales.items()
     ]
     return Section(
         "The region of private flip probabilities",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 from numpy.random import Generator
 
 from attacks import BestPosterior, LeakagePosterior, histogram_from_matrix
 from attacks.pram.posteriors import with_row
-from defenses import Defense, OptimalRetention, RetentionReplacement, project_to_simplex
+from defenses import OptimalRetention, RetentionReplacement, project_to_simplex
 from defenses.pram import epsilon_for_k, optimal_retention, transition_matrix
 from defenses.pram.perturbation import noisy_histogram, retention_by_objective, retention_by_output
 from metrics.columns import Floats, Integers
@@ -207,12 +207,12 @@ def _histograms(n: int, d: int) -> Iterator[Histogram]:
 def _neighbours(histograms: Sequence[Histogram]) -> tuple[Integers, Integers]:
     """Positions of both histograms of each ordered pair that differs in one record."""
     positions = {histogram: position for position, histogram in enumerate(histograms)}
-    pairs = []
-    for histogram in histograms:
-        for i, j in product(range(len(histogram)), repeat=2):
-            other = tuple(count - (c == i) + (c == j) for c, count in enumerate(histogram))
-            if i != j and other in positions:
-                pairs.append((positions[histogram], positions[other]))
+    moves = (
+        (histogram, tuple(count - (c == i) + (c == j) for c, count in enumerate(histogram)))
+        for histogram in histograms
+        for i, j in permutations(range(len(histogram)), 2)
+    )
+    pairs = [(positions[histogram], positions[other]) for histogram, other in moves if other in positions]
     one, another = np.array(pairs).T
     return one, another
 
@@ -347,15 +347,11 @@ def play_pk(plays: int, seed: int) -> tuple[PkPlays, ...]:
     results = []
     for size in (4, 6, 100, 1000):
         game = PkAnonymity(records=people, column="sex", size=size)
-        defenses: list[Defense] = [RetentionReplacement(k=2), OptimalRetention(k=2)]
-        for defense in defenses:
-            for attack in (BestPosterior(), LeakagePosterior()):
-                names = (type(defense).__name__, type(attack).__name__)
-                scores = [
-                    play_alone(defense, attack, game, generator(seed, "pram-histogram", "pk", size, *names, play))[
-                        2
-                    ].measures
-                    for play in range(plays)
-                ]
-                results.append(PkPlays(size, *names, summarize_pk(scores)))
+        for defense, attack in product(
+            (RetentionReplacement(k=2), OptimalRetention(k=2)), (BestPosterior(), LeakagePosterior())
+        ):
+            names = (type(defense).__name__, type(attack).__name__)
+            rngs = (generator(seed, "pram-histogram", "pk", size, *names, play) for play in range(plays))
+            scores = [play_alone(defense, attack, game, rng)[2].measures for rng in rngs]
+            results.append(PkPlays(size, *names, summarize_pk(scores)))
     return tuple(results)

@@ -176,9 +176,8 @@ class RecordedMeasurements:
             parameters=dict(settings),
             play=0,
         )
-        stored = None
-        if not self.fresh and self.store.known([key]).get(key) == "ok":
-            stored = self.store.document(content)
+        known = not self.fresh and self.store.known([key]).get(key) == "ok"
+        stored = self.store.document(content) if known else None
         if stored is not None:
             value: Value = read(stored)
             self.results += _results(blank, losses(value), 0.0, "")

@@ -170,12 +170,11 @@ def meant_words(counts: Mapping[str, float]) -> dict[str, str]:
 
     - counts: Estimated count of each discovered word.
     """
-    meant = {}
-    for word, count in counts.items():
-        near = get_close_matches(word, [other for other in counts if counts[other] > count], n=1, cutoff=SIMILAR)
-        if near:
-            meant[word] = near[0]
-    return meant
+    near = {
+        word: get_close_matches(word, [other for other in counts if counts[other] > count], n=1, cutoff=SIMILAR)
+        for word, count in counts.items()
+    }
+    return {word: similar[0] for word, similar in near.items() if similar}
 
 
 # Report of the sketch experiment: measurements beside published figures and exact theory.

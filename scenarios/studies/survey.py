@@ -15,6 +15,7 @@ from defenses.ldp.best import best_protocol
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON, FrequencyOracle
 from defenses.ldp.local_reports import LocalReports, protocols
 from leaderboard.pages import Bars, Section, Table, Value, counted
+from leaderboard.results import grouped_by
 from metrics.columns import Floats, Integers, check_list, check_real, refuse
 from scenarios.games import Reports, play
 from scenarios.studies.experiment import Experiment, Losses, Measuring, by_play, measured_anew, no_losses
@@ -220,18 +221,17 @@ def _protocol(name: str, epsilon: float, d: int, play_number: int) -> FrequencyO
 
 def overview_section(columns: Sequence[ColumnResult], plays: int) -> Section:
     """Mean squared error over theoretical variance, for each protocol over all columns."""
-    ratios: dict[str, dict[float, list[Floats]]] = {}
-    for column in columns:
-        for protocol in column.results:
-            for result in protocol:
-                of_level = ratios.setdefault(result.protocol, {}).setdefault(result.epsilon, [])
-                of_level.append(result.squares / result.variance)
+    results = grouped_by(
+        (result for column in columns for protocol in column.results for result in protocol),
+        lambda result: (result.protocol, result.epsilon),
+    )
+    played = {name for name, _ in results}
     levels = [histogram.epsilon for histogram in columns[0].histograms]
     rows: list[list[Value]] = []
-    for name in (name for name in protocols() if name in ratios):
+    for name in (name for name in protocols() if name in played):
         row: list[Value] = [name]
         for level in levels:
-            parts = ratios[name][level]
+            parts = [result.squares / result.variance for result in results[name, level]]
             # Errors of the values of a column depend on each other within a survey; surveys are independent.
             surveys = np.concatenate(parts, axis=1).mean(axis=1)
             error = None if plays == 1 else 2 * float(surveys.std(ddof=1) / np.sqrt(plays))

@@ -110,10 +110,11 @@ def _sizes(units: Units, people: int | None) -> dict[str, int]:
     """Parameters of the game for a table; what originals and others leave is halved for the two other groups."""
     size, of = units.size, units.words
     refuse(size < FEWEST * 5 // 2, f"the table has {of}; {FEWEST * 5 // 2} are needed to release one part of them")
-    if people is None:
-        people = min(MOST, 2 * size // 5)
-    elif not FEWEST <= people <= size // 2:
-        raise ValueError(f"--people must be from {FEWEST} to {size // 2}, half of the table's {of}, got {people}")
+    people = min(MOST, 2 * size // 5) if people is None else people
+    require(
+        FEWEST <= people <= size // 2,
+        f"--people must be from {FEWEST} to {size // 2}, half of the table's {of}, got {people}",
+    )
     rest = min(people, (size - 2 * people) // 2)
     return {"originals": people, "others": people, "auxiliary": rest, "held_out": rest}
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from defenses import Defense, Microdata
 from defenses.base import Parametrized
+from leaderboard.results import grouped_by
 
 ROWS = 50
 """Number of records with which defenses are probed; guarantees depend on domains, not on further records."""
@@ -34,11 +35,12 @@ def blocked_guarantees(records: Microdata, most: int | None = None) -> list[str]
         ("domains read from the records: {}; {} guarantee nothing on them; declare them", inferences),
         ("missing values: {}; {} guarantee nothing on tables that have any there", gaps),
     ):
-        groups: dict[tuple[str, ...], list[str]] = {}
-        for name, probed in columns:
-            blocked = tuple(title for title, defense in claimants if not _guarantees(defense, probed))
-            groups.setdefault(blocked, []).append(name)
-        notes += [words.format(", ".join(names), _list(blocked, most)) for blocked, names in groups.items() if blocked]
+        blocked = {
+            name: tuple(title for title, defense in claimants if not _guarantees(defense, probed))
+            for name, probed in columns
+        }
+        groups = grouped_by(blocked, blocked.__getitem__)
+        notes += [words.format(", ".join(names), _list(titles, most)) for titles, names in groups.items() if titles]
     inferred = records.not_public(records.released_columns)
     if inferred:
         notes.append(f"Curator and FederatedAveraging do not read {', '.join(inferred)} before the domain is declared")

@@ -376,10 +376,8 @@ def _numbers(outcome: MeasuredAttack, estimate: Estimate | None) -> tuple[Value,
 
 def _notes(evaluations: Sequence[ReleaseEvaluation], failed: Sequence[RankedRelease]) -> Table:
     """Each note once, with the releases that it is about."""
-    about: dict[str, list[str]] = {}
-    for one in evaluations:
-        for note in one.notes:
-            about.setdefault(note, []).append(one.name)
+    notes = dict.fromkeys(note for one in evaluations for note in one.notes)
+    about = {note: [one.name for one in evaluations if note in one.notes] for note in notes}
     rows = [("all" if len(names) == len(evaluations) > 1 else ", ".join(names), note) for note, names in about.items()]
     rows += [(line.name, f"failed: {line.reason}") for line in failed]
     return Table("what was recognized, and what this cannot see", ("release", "note"), rows)

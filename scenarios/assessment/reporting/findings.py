@@ -236,10 +236,11 @@ def class_findings(
     if people is not None:
         above = members.in_small_classes(1 / threshold)
         words += f" {above:,} of {everybody:,} people have a row in a class above {exact(threshold)}."
-    risks = [(SMALLEST, smallest, words)]
-    for column, domain in sensitive.items():
-        shown = class_values(classes, read_cells(cells[column], domain), people)
-        risks.append((class_title(column), shown.excess, _value_words(column, domain, shown, everybody, classes.size)))
+    shown = {name: class_values(classes, read_cells(cells[name], domain), people) for name, domain in sensitive.items()}
+    risks = [(SMALLEST, smallest, words)] + [
+        (class_title(name), values.excess, _value_words(name, sensitive[name], values, everybody, classes.size))
+        for name, values in shown.items()
+    ]
     changed = holding is not None and holding <= threshold
     if not counts or changed:
         meaning = CHANGED.format(holding) if changed else SYNTHETIC

@@ -330,13 +330,9 @@ def remedies_section(advice: Sequence[Advice]) -> Section:
     columns = ("finding", "what identifies", "remedy", "risk now", "estimated after", "information lost")
     rows: list[tuple[Value, ...]] = []
     for one in advice:
-        remedies = one.remedies or (None,)
-        for place, pair in enumerate(remedies):
-            head = (one.title, one.identifies) if place == 0 else ("", "")
-            if pair is None:
-                rows.append((*head, "none of one column helps; take a stronger setting", one.value, None, None))
-            else:
-                rows.append((*head, pair[0].words, one.value, pair[1], pair[0].loss))
+        none = ("none of one column helps; take a stronger setting", one.value, None, None)
+        lines: list[tuple[Value, ...]] = [(it.words, one.value, risk, it.loss) for it, risk in one.remedies] or [none]
+        rows += [(one.title, one.identifies, *lines[0]), *(("", "", *line) for line in lines[1:])]
     note = (
         "Estimates: the release was recoded, and classes were counted or the worst attack was played again. Make the "
         "release anew and report on it before it goes out. Information lost: by how much more of its column's domain a "

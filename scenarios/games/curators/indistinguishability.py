@@ -200,8 +200,10 @@ class Indistinguishability(NeighboursGame):
         domain = records.domains.get(column)
         if domain is None:
             raise ValueError(f"column: {column!r} is not a column with a declared domain")
-        if query in OF_NUMBERS and isinstance(domain, CategoricalDomain):
-            raise ValueError(f"column: {query} needs numbers, but {column!r} holds categories")
+        refuse(
+            query in OF_NUMBERS and isinstance(domain, CategoricalDomain),
+            f"column: {query} needs numbers, but {column!r} holds categories",
+        )
         self.size = check_integer("size", size, low=1)
         refuse(len(records) < size, f"size: {size} records are needed, but the table has {len(records)}")
 

@@ -230,8 +230,9 @@ class RowQuestion(CandidateQuestion):
 def candidate_scores(claims: RankedAnswers, people: Drawn, rng: Generator) -> Scores:
     """Membership of the candidates that ranked answers tell, with the measure ``membership_auc``."""
     decisions, member = people.decided(claims.members())
-    auc = area_under_curve(decisions.scores, member)
-    return Scores.of(membership_score(decisions, member, rng), membership_auc=auc)
+    return Scores.of(
+        membership_score(decisions, member, rng), membership_auc=area_under_curve(decisions.scores, member)
+    )
 
 
 def person_score(claims: RankedAnswers, origin: Integers, people: Drawn, rng: Generator) -> Score:

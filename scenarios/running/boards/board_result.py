@@ -114,11 +114,11 @@ def _all_renamed(group: Sequence[One], names: Mapping[str, str]) -> list[One]:
 
 
 def _renamed(one: One, names: Mapping[str, str]) -> One:
-    changes: dict[str, Any] = {}
-    for part in PARTS:
-        value = getattr(one, part, None)
-        if value:
-            changes[part] = names.get(value, value) if isinstance(value, str) else _with_names(value, names)
+    present = {part: getattr(one, part) for part in PARTS if getattr(one, part, None)}
+    changes: dict[str, Any] = {
+        part: names.get(value, value) if isinstance(value, str) else _with_names(value, names)
+        for part, value in present.items()
+    }
     return replace(one, **changes)
 
 

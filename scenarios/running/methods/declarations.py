@@ -10,6 +10,7 @@ from attacks.base import Attack, Claims
 from defenses import Defense, Release
 from defenses.base import Parametrized
 from leaderboard.results import canonical, goal_words, in_order, named_goals
+from metrics.columns import refuse_any
 from scenarios.games import Game, Question
 from scenarios.running.methods.invented_people import example
 from scenarios.running.methods.methods import described_value, exported
@@ -43,10 +44,11 @@ def check_goal_names(names: Iterable[str | None], pursued: Iterable[str], option
     ValueError: max_advantage: there is no goal 'valeus'; did you mean 'values'?
     """
     goals = {*pursued, *named_goals()}
-    for name in names:
-        if name is not None and name not in goals:
-            known = [goal_words(goal).replace(" ", "-") for goal in in_order(goals)]
-            raise ValueError(f"{option}: there is no goal {name!r}{suggestion(name, known)}")
+    known = [goal_words(goal).replace(" ", "-") for goal in in_order(goals)]
+    refuse_any(
+        (name for name in names if name is not None and name not in goals),
+        lambda name: f"{option}: there is no goal {name!r}{suggestion(name, known)}",
+    )
 
 
 CALLED: dict[type[Parametrized], tuple[str, ...]] = {

@@ -19,7 +19,7 @@ from attacks.base import Attack, Claims, Knowledge, NotApplicable
 from defenses import Defense, Microdata, MicrodataRelease
 from defenses.base import Parametrized
 from leaderboard.results.result import canonical
-from metrics.columns import require
+from metrics.columns import refuse_any, require
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.running.methods import (
@@ -156,9 +156,8 @@ def shared_in(secret: Any, game: Any) -> dict[str, Any]:
     Where the adversary chooses first, each trial draws its own people; such trials share domains and hierarchies.
     """
     names = [field.name for field in fields(secret)] if is_dataclass(secret) else list(vars(secret))
-    parts = {name: getattr(secret, name) for name in names}
     shared = {"domains": game.records.domains, "hierarchies": game.records.hierarchies} if game.lets_choose else {}
-    return {**parts, **shared}
+    return {**{name: getattr(secret, name) for name in names}, **shared}
 
 
 def check_defense_input(defense: Defense, given: Snapshot) -> None:
@@ -173,11 +172,14 @@ def check_defense_input(defense: Defense, given: Snapshot) -> None:
 
 def check_attack_input(attack: Attack, *given: Snapshot) -> None:
     """Raise `ChangedInput` if an attack has changed what other attacks use, too."""
-    for place in filter(None, (each.change() for each in given)):
-        raise ChangedInput(
+    refuse_any(
+        filter(None, (each.change() for each in given)),
+        lambda place: (
             f"{type(attack).__name__} changes what other attacks use, too ({place}); work on a copy, such as "
             f"knowledge.auxiliary.frame.copy(){defined_at(type(attack).run)}"
-        )
+        ),
+        ChangedInput,
+    )
 
 
 def guarded(defense: Defense) -> Defense:
