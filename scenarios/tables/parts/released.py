@@ -76,9 +76,7 @@ class LargeReleased(InParts, CountedRelease):
         names = (*expressions, "n")
         waiting: list[Integers] = [np.empty(0, dtype=np.int64) for _ in names]
         for batch in self.files.counted_batches(expressions, key.source(*coded), _PAIRS):
-            arrived = [
-                batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64) for name in (*expressions, "n")
-            ]
+            arrived = [batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64) for name in names]
             rows = [np.concatenate(pair) for pair in zip(waiting, arrived, strict=True)]
             # The last class may go on in the next batch.
             last = int(np.flatnonzero(key_starts(rows[:-2]))[-1])
