@@ -98,7 +98,7 @@ class QueryEvidence:
     weights : ndarray of float, shape (queries,)
         What was learned of them.
     tables : list of MicrodataRelease
-        The release and the shadow syntheses.
+        The shadow syntheses.
     """
 
     scores: Floats
@@ -119,12 +119,11 @@ def query_evidence(
     """
     shadows, own, member = taught_shadows(release, knowledge, rounds)
     queries = CountingQueries(knowledge, common_columns(release, knowledge), count, rng)
-    shadow_tables = [shadow.table for shadow in shadows]
-    ratios = queries.log_ratios(shadow_tables, own.candidates)
+    tables = [shadow.table for shadow in shadows]
+    ratios = queries.log_ratios(tables, own.candidates)
     learned = queries.learned(ratios, list(member))
     lessons = np.array([table @ weights for table, weights in zip(ratios, learned.without, strict=True)])
-    tables = [release, *shadow_tables]
-    scores = queries.log_ratios(tables, knowledge.candidates)[0] @ learned.weights
+    scores = queries.log_ratios([release, *tables], knowledge.candidates)[0] @ learned.weights
     return QueryEvidence(with_and_without(scores, lessons, member, axis=None), queries, learned.weights, tables)
 
 

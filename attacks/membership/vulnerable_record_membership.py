@@ -84,7 +84,7 @@ class VulnerableRecordMembership(QueryMembership):
         targets = knowledge.candidates.iloc[vulnerable]
         tables, member = repeated(release, knowledge, targets, self.tables, rng)
         ratios = [
-            evidence.queries.log_ratios([table, *evidence.tables[1:]], targets)[0] @ evidence.weights
+            evidence.queries.log_ratios([table, *evidence.tables], targets)[0] @ evidence.weights
             for table in (release, *tables)
         ]
         scores = np.array(evidence.scores)
