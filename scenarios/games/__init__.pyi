@@ -5,11 +5,8 @@ from .classifier_membership import ClassifierMembership as ClassifierMembership
 from .control_group import Linkability as Linkability
 from .control_group import SinglingOut as SinglingOut
 from .control_group import with_sensitive as with_sensitive
-from .decoys import NearGroups as NearGroups
 from .game import Game as Game
 from .linked_tables import Intersection as Intersection
-from .people import Drawn as Drawn
-from .people import by_person as by_person
 from .pk_anonymity import PkAnonymity as PkAnonymity
 from .pk_anonymity import PkSummary as PkSummary
 from .pk_anonymity import summarize_pk as summarize_pk

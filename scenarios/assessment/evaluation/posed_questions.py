@@ -45,7 +45,6 @@ from scenarios.assessment.evaluation.row_origin import (
 from scenarios.games import (
     SIDES,
     AttributeQuestion,
-    Drawn,
     FinishedRelease,
     GivenPeople,
     LinkQuestion,
@@ -54,7 +53,6 @@ from scenarios.games import (
     Randomness,
     RowQuestion,
     SinglingOutQuestion,
-    by_person,
     claims_of,
     membership_scores,
     person_score,
@@ -64,6 +62,7 @@ from scenarios.games import (
     two_halves,
     with_sensitive,
 )
+from scenarios.games.people import Drawn, by_person
 from scenarios.tables import FinishedTable, ReleasedFile, generator
 from scenarios.tables.review.rows_of_people import number_of_people, person_numbers
 

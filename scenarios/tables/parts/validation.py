@@ -36,13 +36,13 @@ from scenarios.tables.review import (
     Description,
     RepeatedIdentifier,
     ReviewedTable,
-    Suggestion,
     TableRows,
     describe_table,
     described_table,
     look_like_people,
     numbers_of,
 )
+from scenarios.tables.review.suggestions import Suggestion
 from scenarios.tables.roles import Roles, read_roles
 
 # A description of a table that is read in parts: a roles file with suggested roles, for a person to review.

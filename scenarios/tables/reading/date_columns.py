@@ -26,9 +26,10 @@ FORMATS = (
     DateFormat("%Y年%m月%d日"),
     *(DateFormat(f"%d{mark}%{month}{mark}%Y") for mark in " -" for month in "bB"),
     *(DateFormat(f"%{month} %d, %Y") for month in "bB"),
+    # With points, such texts may be numbers of versions.
     *(
         DateFormat(mark.join(fields))
-        for mark in "/.-"
+        for mark in "/-"
         for fields in (("%d", "%m", "%y"), ("%m", "%d", "%y"), ("%y", "%m", "%d"))
     ),
     *(DateFormat(f"%Y%m%d{time}") for time in _TIMES),

@@ -26,4 +26,3 @@ from .rows_of_people import numbers_of as numbers_of
 from .rows_of_people import person_numbers as person_numbers
 from .suggestions import IDENTIFIER as IDENTIFIER
 from .suggestions import MOSTLY_DISTINCT as MOSTLY_DISTINCT
-from .suggestions import Suggestion as Suggestion

@@ -14,7 +14,8 @@ from leaderboard.pages import counted, text_table
 from leaderboard.results.goals import goal_words
 from metrics.columns import Floats, Integers, refuse
 from metrics.profile import original_profile, profile, record_similarity
-from scenarios.games import GivenPeople, NearGroups
+from scenarios.games import GivenPeople
+from scenarios.games.decoys import NearGroups
 from scenarios.tables import generator, json_text, load_table, read_bytes, read_toml
 from scenarios.tournament.rules.folder import Tournament, originals_of
 from scenarios.tournament.rules.opening import decimals

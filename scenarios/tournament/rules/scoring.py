@@ -30,7 +30,8 @@ from defenses import MicrodataRelease
 from leaderboard import Result, Store
 from metrics.columns import Integers
 from metrics.score import Scores
-from scenarios.games import Drawn, FinishedRelease, GivenPeople, Randomness, RowQuestion, claims_of, make_release
+from scenarios.games import FinishedRelease, GivenPeople, Randomness, RowQuestion, claims_of, make_release
+from scenarios.games.people import Drawn
 from scenarios.running.methods import closure, digest, reason_of, sources, status_of, versions
 from scenarios.running.workers.isolation import Death, TaskStep, isolated
 from scenarios.tables import AnswerFile, Content, ReleasedFile, generator
