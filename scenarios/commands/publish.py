@@ -13,7 +13,6 @@ import click
 
 import leaderboard as lb
 from leaderboard.pages.number_text import counted
-from leaderboard.results import grouped_by
 from scenarios.commands.common import (
     FAILED_TRIALS,
     GATE_FAILED,
@@ -90,6 +89,8 @@ def publish(
 
 def _show_stale(missing: list[tuple[str, dict[tuple[str, str], int]]]) -> None:
     """List the stale attacks of each defense; defenses with the same ones share a line."""
+    from leaderboard.results import grouped_by
+
     for name, cells in missing:
         if not cells:
             echo(f"{name}: every result is up to date")

@@ -277,12 +277,16 @@ class LargeRecords(InParts, RecordsInBlocks):
 
     def pseudonyms(self, names: Sequence[str], key: str) -> Iterator[Mapping[str, NDArray[Any]]]:
         """Pseudonyms of identifiers, block by block."""
+        # Types are asked for at once: when blocks are read at the same time, the connection has an open result.
         expressions = ", ".join(
             f"'p' || left(sha256($1 || ({self.value_of(name)})::VARCHAR), 32) AS {quoted(name)}" for name in names
         )
+        return self._pseudonyms(f"SELECT {expressions} FROM source", names, key)
+
+    def _pseudonyms(self, query: str, names: Sequence[str], key: str) -> Iterator[Mapping[str, NDArray[Any]]]:
         # A cursor of its own, since the blocks are read at the same time.
         with self.files.plain_errors(), self.files.connection.cursor() as cursor:
-            reader = cursor.sql(f"SELECT {expressions} FROM source", params=[key]).to_arrow_reader(_READ)
+            reader = cursor.sql(query, params=[key]).to_arrow_reader(_READ)
             for table in _rows_of(reader, sizes.BLOCK):
                 yield {name: _texts(table.column(number)) for number, name in enumerate(names)}
 

@@ -22,9 +22,9 @@ from scenarios.checks.audits.subjects import subject
 class TooTruthful(ShuffledResponse):
     """Broken: devices use twice the local epsilon that the claim allows."""
 
-    @property
-    def local(self):
-        return GeneralizedRandomizedResponse(epsilon=2 * super().local.epsilon, d=self.d)
+    def __init__(self, *, epsilon, delta, d, n):
+        super().__init__(epsilon=epsilon, delta=delta, d=d, n=n)
+        self.local = GeneralizedRandomizedResponse(epsilon=2 * self.local.epsilon, d=d)
 
 
 def shuffled_law(values, protocol):
