@@ -34,6 +34,8 @@ from metrics.columns import Floats, Integers, check_integer, check_real
 # numbers. In shuffled releases it stayed below 2 with 17 mixed columns, 8 with 50 ratings and 31 with 46 columns of
 # numbers.
 LEAST_GAIN, FOR_EACH_COLUMN, FOR_MANY_NUMBERS = 0.5, 0.15, 0.55
+# Weight of evidence that may be chance.
+FAINT = 0.01
 # Bound of the log-odds that the columns point at candidates; from there evidence counts in full.
 SURE = 20.0
 
@@ -87,9 +89,10 @@ def significant(models: ColumnModels, evidence: Floats) -> tuple[Floats, Floats]
     joint_gain = marginal_log_likelihood(evidence) - models.separate_log_likelihood()
     many = sum(one.noisy and len(one.column.values) > SMALL_GRID for one in models.tables)
     odds = joint_gain - (LEAST_GAIN + FOR_EACH_COLUMN * columns + FOR_MANY_NUMBERS * many)
-    weakened = evidence if odds > SURE else averaged(evidence, 1 / (1 + np.exp(-max(odds, -SURE))))
     if odds <= 0:
-        return weakened, np.zeros(columns)
+        # No column is called informative, so evidence breaks ties only.
+        return averaged(evidence, FAINT), np.zeros(columns)
+    weakened = evidence if odds > SURE else averaged(evidence, 1 / (1 + np.exp(-odds)))
     loss = information(models, evidence)
     parameters = np.array([1 + one.disturbed + one.noisy for one in models.tables])
     return weakened, np.where(rows * loss > 0.5 * parameters * np.log1p(rows), loss, 0.0)
@@ -128,7 +131,8 @@ class ExpectationMaximizationLinkage(Linkage):
 
     Evidence is averaged with the chance level. Its weight is the probability that the columns jointly point at
     candidates. The log-odds are the gain in likelihood over each column by itself, less what may be gained by chance
-    (`attacks.linkage.expectation_maximization_linkage`).
+    (`attacks.linkage.expectation_maximization_linkage`). Where they are negative, no column is named informative, and
+    confidences stay at the chance level.
 
     If most columns hold the values of one other person and those of the true one are hidden, that other person is named
     confidently. The same release can stem from the other person with the remaining columns replaced. So no confidence

@@ -46,8 +46,7 @@ def test_where_nothing_can_be_found_none_is_claimed(rule):
     release, knowledge, _truth = misleading_release(3, rule=rule, hidden=True, **SMALL)
     claims = ExpectationMaximizationLinkage().run(release, knowledge, np.random.default_rng(0))
     first = claims.ranking(np.random.default_rng(0)) == 0
-    # Columns that mislead all alike gain nearly what may be chance; measured .037 and less.
-    assert claims.confidence[first].mean() <= 0.05
+    assert claims.confidence[first].mean() <= 0.02
     assert claims.notes == ("columns found informative: none",)
 
 

@@ -198,6 +198,8 @@ def test_without_pillow_no_picture_is_stored_since_metadata_would_stay(monkeypat
     with pytest.raises(ValueError, match=r"lacks Pillow.*its host installs it by pip.*without a picture$") as refusal:
         checked_picture(data)
     assert "ask the host" not in str(refusal.value)
+    with pytest.raises(ValueError, match="lacks Pillow"):
+        checked_picture(bomb(50_000, 50_000))
 
 
 @pytest.mark.thorough_beyond(2)
