@@ -259,31 +259,30 @@ def check_report_to_terminal(report: CheckReport) -> str:
 def check_report_to_json(report: CheckReport) -> str:
     """Check report as JSON."""
     utility = report.utility
-    return json_text(
-        {
-            "rows": len(report.sheet.frame),
-            "utility": utility.counted,
-            "utility_table": utility.table,
-            "utility_record": utility.record,
-            "components": utility.components,
-            "record_costs": report.costs and {**report.costs.columns, "originals without a row": report.costs.left_out},
-            "dearest": report.costs.words() if report.costs else "",
-            "warning": report.fit.words(),
-            "note": report.note,
-            "decoys": report.decoys,
-            "defense": report.defense,
-            "attacks": [
-                {
-                    "attack": one.attacker,
-                    "goal": one.goal,
-                    "success": one.success,
-                    "chance": one.chance,
-                    "advantage": one.advantage,
-                }
-                for one in report.outcomes
-            ],
-        }
-    )
+    content = {
+        "rows": len(report.sheet.frame),
+        "utility": utility.counted,
+        "utility_table": utility.table,
+        "utility_record": utility.record,
+        "components": utility.components,
+        "record_costs": report.costs and {**report.costs.columns, "originals without a row": report.costs.left_out},
+        "dearest": report.costs.words() if report.costs else "",
+        "warning": report.fit.words(),
+        "note": report.note,
+        "decoys": report.decoys,
+        "defense": report.defense,
+        "attacks": [
+            {
+                "attack": one.attacker,
+                "goal": one.goal,
+                "success": one.success,
+                "chance": one.chance,
+                "advantage": one.advantage,
+            }
+            for one in report.outcomes
+        ],
+    }
+    return json_text(content)
 
 
 # Preview of a table before its team submits it: utility, and the built-in attacks with decoys of its own.

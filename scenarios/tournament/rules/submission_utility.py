@@ -52,10 +52,14 @@ class RecordCosts:
 
     def words(self) -> str:
         """The dearest columns in one line; empty if nothing is lost."""
-        named = [f"{name} {cost:.3f}{self._suppression(name)}" for name, cost in self.dearest]
-        parts = [f"columns that cost the records most utility: {', '.join(named)}"] if named else []
-        parts += [f"all {len(self.columns)} columns {sum(self.columns.values()):.3f}"] if len(named) > 1 else []
-        parts += [f"originals without a row cost {self.left_out:.3f}"] if self.left_out >= LEAST else []
+        parts = []
+        if self.dearest:
+            named = (f"{name} {cost:.3f}{self._suppression(name)}" for name, cost in self.dearest)
+            parts.append(f"columns that cost the records most utility: {', '.join(named)}")
+        if len(self.dearest) > 1:
+            parts.append(f"all {len(self.columns)} columns {sum(self.columns.values()):.3f}")
+        if self.left_out >= LEAST:
+            parts.append(f"originals without a row cost {self.left_out:.3f}")
         return "; ".join(parts)
 
     def _suppression(self, name: str) -> str:
