@@ -73,26 +73,13 @@ class AssignmentLinkage(Attack):
 def nearest_assignment(released: pd.DataFrame, people: Microdata, rng: Generator) -> Integers:
     """Assignment of least total Gower distance, shape (rows,); -1 for rows that it leaves over.
 
-    Parameters
-    ----------
-    released : DataFrame, shape (rows, columns)
-        Released cells.
-    people : Microdata
-        The people in clear.
-    rng : Generator
-        Breaks ties at random, so that a table of equal rows reveals nobody.
+    `rng` breaks ties, so that a table of equal rows reveals nobody.
     """
     return _assigned(AssignmentLinkage(), released, people, rng)
 
 
 def learned_assignment(released: pd.DataFrame, people: Microdata, rng: Generator) -> Integers:
-    """Assignment that learns the mechanism of each column (`ExpectationMaximizationLinkage`), shape (rows,).
-
-    Parameters
-    ----------
-    released, people, rng
-        See `nearest_assignment`.
-    """
+    """Assignment that learns the mechanism of each column (`ExpectationMaximizationLinkage`), shape (rows,)."""
     return _assigned(ExpectationMaximizationLinkage(), released, people, rng)
 
 

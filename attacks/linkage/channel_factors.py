@@ -37,25 +37,12 @@ def channel_likelihoods(
 ) -> dict[tuple[str, ...], Likelihood]:
     """Log-likelihoods by columns, as `Channel.likelihoods`, of candidates with values outside the channel's domains.
 
-    The domain of a channel's part contains all possible original values. A candidate with a value outside it cannot
-    be an original: its log-likelihood in that part is -inf. Parts without a domain, such as noise, give every value a
-    likelihood.
+    The domain of a channel's part contains all possible original values. A candidate with a value outside it cannot be
+    an original: its log-likelihood in that part is -inf. Parts without a domain, such as noise, give every value a
+    likelihood. A cell that cannot be read is a ValueError, and so is a part that releases several columns jointly of
+    which one side lacks some.
 
-    Parameters
-    ----------
-    channel : Channel
-        The public description of the mechanism.
-    released : DataFrame, shape (rows, columns)
-        Released rows.
-    candidates : DataFrame, shape (candidates, columns)
-        Possible originals.
-    domains : mapping of str to Domain
-        Domains of the columns that are released unchanged.
-
-    Raises
-    ------
-    ValueError
-        If a part releases several columns jointly and one side lacks some of them, or a cell cannot be read.
+    `domains` are those of the columns that are released unchanged.
     """
     outsiders: dict[str, Booleans] = {}
     readable = candidates
@@ -96,14 +83,9 @@ REPRESENTATIVES = 1024
 class TableFactor:
     """A part as a table over distinct cells and values, or over representatives of them.
 
-    Attributes
-    ----------
-    table : ndarray of float32, shape (cells, values)
-        Log-likelihoods.
-    cells : ndarray of int, shape (rows,)
-        Table row of each released row.
-    values : ndarray of int, shape (candidates,)
-        Table column of each candidate.
+    - table, shape (cells, values): Log-likelihoods.
+    - cells, shape (rows,): Table row of each released row.
+    - values, shape (candidates,): Table column of each candidate.
     """
 
     table: Singles
@@ -118,13 +100,7 @@ class TableFactor:
 
 @dataclass(frozen=True)
 class PairFactor:
-    """A part that is computed pair by pair.
-
-    Attributes
-    ----------
-    likelihood : Likelihood
-        The part, with the released and the original columns.
-    """
+    """A part that is computed pair by pair."""
 
     likelihood: Likelihood
 

@@ -29,12 +29,9 @@ ROUNDS, SETTLED = 200, 1e-4
 class Duplicates:
     """Rows of a table in groups, each of which is about one person.
 
-    Attributes
-    ----------
-    group : ndarray of int, shape (rows,)
-        Number of each row's group, from 0 in the order of first rows; -1 for rows that stand alone.
-    confidence : ndarray of float, shape (rows,)
-        Probability of the row's likeliest pair; of a row that stands alone, that it has no other row.
+    - group, shape (rows,): Number of each row's group, from 0 in the order of first rows; -1 for rows that stand alone.
+    - confidence, shape (rows,): Probability of the row's likeliest pair; of a row that stands alone, that it has no
+      other row.
     """
 
     group: Integers
@@ -61,21 +58,9 @@ def duplicates(columns: list[SharedColumn], rng: Generator) -> Duplicates:
     each other and rows are few, confidences are too high: of 300 different people of Adult, 8 were grouped with a
     confidence of about .8, and none of 1,000. In FEBRL 1, 2 and 3 precision and recall are .98 or more.
 
-    Parameters
-    ----------
-    columns : list of SharedColumn
-        The table beside itself.
-    rng : Generator
-        Breaks ties between equally likely pairs.
+    `rng` breaks ties between equally likely pairs. Too many rows raise a ValueError.
 
-    Raises
-    ------
-    ValueError
-        If there are too many rows.
-
-    References
-    ----------
-    Fellegi and Sunter (1969), A theory for record linkage; Winkler (1988), Using the EM algorithm for weight
+    Source: Fellegi and Sunter (1969), A theory for record linkage; Winkler (1988), Using the EM algorithm for weight
     computation in the Fellegi-Sunter model; Christen (2012), Data matching, chapter 7, for groups.
     """
     rows = columns[0].codes.size
@@ -204,12 +189,7 @@ def _groups(pairs: _Pairs, probability: Floats, rows: int) -> Duplicates:
 def scored_pairs(group: Integers, person: Integers) -> tuple[float, float, float]:
     """Precision, recall and F1 of the pairs of rows that share a group, against those that share a person.
 
-    Each is 1 where there is nothing to find and nothing was said.
-
-    Parameters
-    ----------
-    group, person : ndarray of int, shape (rows,)
-        Number of the group and of the person of each row; -1 for none.
+    Each is 1 where there is nothing to find and nothing was said. Both arrays have shape (rows,), with -1 for none.
     """
 
     def pairs(*labels: Integers) -> float:

@@ -51,16 +51,10 @@ def information(models: ColumnModels, evidence: Floats) -> Floats:
 def averaged(evidence: Floats, weight: float) -> Floats:
     """Evidence averaged with that of rows which stem from no candidate in particular, shape (rows, candidates).
 
-    Parameters
-    ----------
-    evidence : ndarray of float, shape (rows, candidates)
-        Log-likelihood of each row under each candidate.
-    weight : float
-        Probability that rows stem from candidates by this evidence.
+    - evidence, shape (rows, candidates): Log-likelihood of each row under each candidate.
+    - weight: Probability that rows stem from candidates by this evidence.
 
-    References
-    ----------
-    Hoeting, Madigan, Raftery and Volinsky (1999), Bayesian model averaging.
+    Source: Hoeting, Madigan, Raftery and Volinsky (1999), Bayesian model averaging.
     """
     most = evidence.max(axis=1, keepdims=True)
     likelihood = np.exp(evidence - most)
@@ -70,19 +64,8 @@ def averaged(evidence: Floats, weight: float) -> Floats:
 def significant(models: ColumnModels, evidence: Floats) -> tuple[Floats, Floats]:
     """Evidence, weakened where the columns together gain nothing, and the information of each column.
 
-    Parameters
-    ----------
-    models : ColumnModels
-        The fitted models.
-    evidence : ndarray of float, shape (rows, candidates)
-        Their log-likelihood.
-
-    Returns
-    -------
-    evidence : ndarray of float, shape (rows, candidates)
-        Log-likelihood of each row under each candidate.
-    information : ndarray of float, shape (columns,)
-        As `information`, 0 where a column gains less than its parameters.
+    - evidence, shape (rows, candidates): Log-likelihood of each row under each candidate.
+    - information, shape (columns,): As `information`, 0 where a column gains less than its parameters.
     """
     rows, columns = len(evidence), len(models.tables)
     # What is gained if the cells of a row stem from one candidate, against each from a candidate of its own.

@@ -37,14 +37,8 @@ from metrics.columns import (
 class Agreement:
     """Which comparisons each pair of row and candidate agrees in.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The comparisons.
-    columns : tuple of str
-        The column of each comparison; a pair agrees in at most one comparison of a column.
-    patterns : ndarray of int8, shape (pairs, comparisons)
-        1 where a pair agrees, 0 where it does not.
+    - columns: The column of each comparison; a pair agrees in at most one comparison of a column.
+    - patterns, shape (pairs, comparisons): 1 where a pair agrees, 0 where it does not.
     """
 
     names: tuple[str, ...]
@@ -63,19 +57,10 @@ LEVEL_NAMES = ("one spelling", "nearly equal", "similar")
 class ComparedColumn:
     """Comparisons of a column, of which a pair agrees in at most one.
 
-    A cell agrees with a value that it covers, or, where it covers none, with those of its spelling. Where all cells are
-    plain, numbers are compared a second time by public bins. Equal numbers do not agree in that comparison too. Where
-    a column has typing errors, texts are compared by further levels: one spelling, nearly equal, similar.
-
-    Parameters
-    ----------
-    column : SharedColumn
-        Both sides.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The comparisons, coverage first.
+    A cell agrees with a value that it covers. Where it covers none, it agrees with the values of its spelling. Where
+    all cells are plain, numbers are compared a second time by public bins, except equal numbers. Where a column has
+    typing errors, texts are compared by further levels: one spelling, nearly equal, similar. `names` are those of the
+    comparisons, coverage first.
     """
 
     def __init__(self, column: SharedColumn) -> None:
@@ -86,18 +71,13 @@ class ComparedColumn:
         self.names = (column.name, *(f"{column.name} ({name})" for name in further))
 
     def outcomes(self, rows: Integers) -> tuple[Integers, Integers, NDArray[np.int8]]:
-        """The comparison in which the cells of some rows agree with each value.
+        """The comparison in which each distinct cell of some rows agrees with each value, counted from 1.
 
-        Comparisons are counted from 1; 0 stands for none. A small table is made once, of all cells.
+        0 stands for no comparison. A small table is made once, of all cells.
 
-        Returns
-        -------
-        used : ndarray of int, shape (cells,)
-            Numbers of the cells in the table, ascending.
-        codes : ndarray of int, shape (rows,)
-            Position of each row's cell among them.
-        outcome : ndarray of int8, shape (cells, values)
-            The table.
+        - used, shape (cells,): Numbers of the cells in the table, ascending.
+        - codes, shape (rows,): Position of each row's cell among them.
+        - outcome, shape (cells, values): The table.
         """
         cells = self.column.cells
         if cells.missing.size * len(self.column.values) <= TABLE:
@@ -157,14 +137,8 @@ class ComparedColumn:
     def weights(self, rows: Integers, gains: Floats, *, rare: bool) -> Floats:
         """What the column adds to the match weights of some rows with all candidates, shape (rows, candidates).
 
-        Parameters
-        ----------
-        rows : ndarray of int, shape (rows,)
-            Positions of the rows.
-        gains : ndarray of float, shape (1 + comparisons,)
-            What each outcome adds.
-        rare : bool
-            Whether the rarity of a value counts where the column has typing errors.
+        - gains, shape (1 + comparisons,): What each outcome adds.
+        - rare: Whether the rarity of a value counts where the column has typing errors.
         """
         used, codes, outcome = self.outcomes(rows)
         table = gains[outcome]
@@ -214,16 +188,10 @@ RELATIVE_TOLERANCE = 1e-5
 
 @dataclass(frozen=True)
 class MatchWeights:
-    """Log-ratios of the probability of a pattern among matches and among other pairs, linear in the comparisons.
+    """Log-ratios of a pattern's probabilities among matches and among other pairs, linear in the comparisons.
 
-    Attributes
-    ----------
-    intercept : float
-        Weight of a pair that disagrees in all comparisons.
-    names : tuple of str
-        The comparisons that the weights are of.
-    gains : ndarray of float, shape (names,)
-        What agreement in each comparison adds.
+    - intercept: Weight of a pair that disagrees in all comparisons.
+    - gains, shape (names,): What agreement in each comparison adds.
     """
 
     intercept: float
@@ -240,24 +208,15 @@ def fitted_weights(agreement: Agreement, tolerance: float) -> MatchWeights:
     """Learn match weights by expectation maximization, without known matches.
 
     Matches and other pairs are two latent classes, within which columns are independent. A column with a second
-    comparison has three outcomes: a pair agrees in the first, in the second or in neither. The iteration runs on the
-    distinct patterns with their counts. It ends when no probability moves by more than `tolerance`, or after 100
-    rounds. Where latent classes are not those of matches, agreement in a column may count against a match. Agreement in
-    its first comparison then breaks ties only.
+    comparison has three outcomes: a pair agrees in the first, in the second or in neither. The iteration ends when no
+    probability moves by more than `tolerance`, or after 100 rounds. Where the latent classes are not those of matches,
+    agreement in a column may count against a match. Agreement in its first comparison then breaks ties only.
+    Comparisons in which all pairs are alike are left out.
 
-    Parameters
-    ----------
-    agreement : Agreement
-        The pairs to learn from; comparisons in which all of them are alike are left out.
-    tolerance : float
-        In probabilities, positive.
-
-    References
-    ----------
-    Jaro (1989), Advances in record-linkage methodology, section 4, for the start; Winkler (1990), String comparator
-    metrics and enhanced decision rules in the Fellegi-Sunter model, for columns that agree in part; Enamorado, Fifield
-    and Imai (2019), Using a probabilistic model to assist merging of large-scale administrative records, for priors;
-    Herzog, Scheuren and Winkler (2007), Data quality and record linkage techniques, chapter 9.
+    Source: Jaro (1989), Advances in record-linkage methodology, section 4, for the start; Winkler (1990), String
+    comparator metrics and enhanced decision rules in the Fellegi-Sunter model, for columns that agree in part;
+    Enamorado, Fifield and Imai (2019), Using a probabilistic model to assist merging of large-scale administrative
+    records, for priors; Herzog, Scheuren and Winkler (2007), Data quality and record linkage techniques, chapter 9.
     """
     patterns = agreement.patterns
     varied = np.flatnonzero(patterns.min(axis=0, initial=1) < patterns.max(axis=0, initial=0))
@@ -280,16 +239,11 @@ def latent_classes(patterns: NDArray[np.int8], first: Booleans, tolerance: float
     The first class are the other pairs, the second one the matches. The outcomes of a column are disagreement and
     agreement in each of its comparisons; those of the next column follow.
 
-    Parameters
-    ----------
-    patterns : ndarray of int8, shape (pairs, comparisons)
-        0 or 1; every column holds both.
-    first : ndarray of bool, shape (comparisons,)
-        Whether a comparison is the first of its column. Those of one column stand side by side and exclude each other.
-    tolerance : float
-        In probabilities, positive.
-    prior : float
-        Pairs that each outcome, and each class, counts for beforehand.
+    - patterns, shape (pairs, comparisons): 0 or 1; every column holds both.
+    - first, shape (comparisons,): Whether a comparison is the first of its column. Those of one column stand side by
+      side and exclude each other.
+    - tolerance: Change of a probability at which the iteration ends; positive.
+    - prior: Pairs that each outcome, and each class, counts for beforehand.
     """
     distinct, counts = distinct_patterns(patterns)
     starts = np.flatnonzero(first)

@@ -112,12 +112,8 @@ def _trust(simulations: list[tuple[Array, Integers]]) -> float:
     """Factor of the log-odds that calibrates the one-to-one matchings of simulated releases.
 
     The classifier rates each pair alone. The factor maximizes the likelihood of the true candidates under the matching
-    posterior. It does not change the order of pairs.
-
-    Parameters
-    ----------
-    simulations : list of tuple
-        Log-odds, shape (rows, candidates), and the candidate of each row, shape (rows,), -1 where it has none.
+    posterior, and keeps the order of pairs. A simulation gives log-odds, shape (rows, candidates), and the candidate of
+    each row, -1 where it has none.
     """
     from scipy.optimize import minimize_scalar
 
@@ -137,14 +133,8 @@ def _trust(simulations: list[tuple[Array, Integers]]) -> float:
 def pair_features(columns: list[SharedColumn], distance: Floats, pair_rows: Integers, candidates: Integers) -> Floats:
     """Features of pairs for the classifier, shape (pairs, features).
 
-    Parameters
-    ----------
-    columns : list of SharedColumn
-        Both sides.
-    distance : ndarray of float, shape (rows, candidates)
-        Gower's distance of the rows.
-    pair_rows, candidates : ndarray of int, shape (pairs,)
-        Each pair's row and candidate.
+    - distance, shape (rows, candidates): Gower's distance of the rows.
+    - pair_rows, candidates, shape (pairs,): Each pair's row and candidate.
     """
     features = [distance[pair_rows, candidates], distance[pair_rows, candidates] - distance.min(axis=1)[pair_rows]]
     for column in columns:
@@ -155,12 +145,7 @@ def pair_features(columns: list[SharedColumn], distance: Floats, pair_rows: Inte
 def column_features(column: SharedColumn, pairs: tuple[Integers, Integers] | None = None) -> list[Floats]:
     """Features of each distinct cell and value of a column, arrays of shape (cells, values).
 
-    Parameters
-    ----------
-    column : SharedColumn
-        Both sides.
-    pairs : tuple of two ndarray of int, shape (pairs,), optional
-        Cells and values of pairs. The features are then those of the pairs, of shape (pairs,).
+    `pairs` gives cells and values of pairs; the features are then those of the pairs, of shape (pairs,).
     """
     covered = (column.contains() if pairs is None else column.contains()[pairs]).astype(float)
     cells, values = pairs or (np.s_[:, None], np.s_[None, :])

@@ -31,14 +31,10 @@ TABLE, CHUNK_PAIRS = 5 * 10**6, 2**20
 class LikeliestCandidates:
     """The likeliest candidates of every row.
 
-    Attributes
-    ----------
-    candidate : ndarray of int, shape (rows, depth)
-        Positions of the candidates, all different within a row.
-    log_likelihood : ndarray of float, shape (rows, depth)
-        Log-likelihood of the row under each of them.
-    elsewhere : ndarray of float, shape (rows,)
-        Log of the sum of the likelihoods of all other candidates. It is estimated for candidates in other blocks.
+    - candidate, shape (rows, depth): Positions of the candidates, all different within a row.
+    - log_likelihood, shape (rows, depth): Log-likelihood of the row under each of them.
+    - elsewhere, shape (rows,): Log of the sum of the likelihoods of all other candidates. It is estimated for
+      candidates in other blocks.
     """
 
     candidate: Integers32 | Integers
@@ -51,17 +47,9 @@ def search(likelihoods: Sequence[Likelihood], rows: int, candidates: int, rng: G
 
     Each row is compared with all candidates if there are at most 20,000. Otherwise the candidates are clustered into
     blocks of about 200 with similar released cells (`sorted_into_blocks`). A row is then compared with the candidates
-    of its most probable blocks, about 20,000 in all. The probability of a block is proportional to its size times
-    the product over columns of the mean likelihood of the row's cell under the block's values.
-
-    Parameters
-    ----------
-    likelihoods : sequence of Likelihood
-        Parts of a channel, whose log-likelihoods add up.
-    rows, candidates : int
-        Number of released rows and of candidates.
-    rng : Generator
-        Breaks ties, and draws the sample on which blocks are clustered.
+    of its most probable blocks, about 20,000 in all. The probability of a block is proportional to its size times the
+    product over columns of the mean likelihood of the row's cell under the block's values. The log-likelihoods of a
+    channel's parts add up.
     """
     factors = [coded(likelihood) for likelihood in likelihoods]
     depth = min(DEPTH, candidates)
@@ -84,16 +72,8 @@ def likeliest_of_all(
 ) -> LikeliestCandidates:
     """Compare every row with all candidates, chunk by chunk, and keep its likeliest ones.
 
-    Parameters
-    ----------
-    scores : callable
-        Log-likelihood of the rows at some positions under each candidate, shape (chunk, candidates).
-    rows, candidates : int
-        Number of released rows and of candidates.
-    rng : Generator
-        Breaks ties.
-    step : int, optional
-        Rows of one chunk; by default so many that they make a million pairs.
+    - scores: Gives the log-likelihood of the rows at some positions under each candidate, shape (chunk, candidates).
+    - step: Rows of one chunk; by default so many that they make a million pairs.
     """
     depth = min(DEPTH, candidates)
     likeliest, elsewhere = np.empty((rows, depth), dtype=np.int32), np.empty(rows)
@@ -155,14 +135,13 @@ def _without_ties(scores: Singles, rng: Generator) -> Singles:
 def sorted_into_blocks(factors: Sequence[TableFactor], candidates: int, rng: Generator) -> Integers:
     """Cluster candidates into blocks of about 200 with similar distributions of released cells, shape (candidates,).
 
-    Released cells are grouped in each column. A candidate's features are the square roots of the probabilities of
-    these groups under its value, for all columns. Blocks are the clusters of k-means. Its squared distance is, up to
-    a factor, the sum over columns of the squared Hellinger distances. A column that the mechanism makes uniform
-    therefore does not influence the blocks.
+    Released cells are grouped in each column. A candidate's features are the square roots of the probabilities of these
+    groups under its value, for all columns. Blocks are the clusters of k-means. Its squared distance is, up to a
+    factor, the sum over columns of the squared Hellinger distances. A column that the mechanism makes uniform therefore
+    does not influence the blocks.
 
-    References
-    ----------
-    Jegou, Douze and Schmid (2011), Product quantization for nearest neighbor search, section 4, for inverted lists.
+    Source: Jegou, Douze and Schmid (2011), Product quantization for nearest neighbor search, section 4, for inverted
+    lists.
     """
     count = max(1, candidates // BLOCK_SIZE)
     profiles = [_profile(factor) for factor in factors]

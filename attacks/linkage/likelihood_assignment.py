@@ -91,10 +91,7 @@ def _evidence(release: MicrodataRelease, knowledge: Knowledge) -> Floats:
 def weighted_likelihoods(release: MicrodataRelease, knowledge: Knowledge) -> list[Likelihood]:
     """Log-likelihoods of the release's channel; those of cells of groups count by half.
 
-    Raises
-    ------
-    NotApplicable
-        If the release discloses no channel.
+    A release that discloses no channel raises `NotApplicable`.
     """
     channel = disclosed_channel(release.channel)
     domains = knowledge.domains(common_columns(release, knowledge))

@@ -25,16 +25,10 @@ LEAST = -50.0
 
 
 def one_to_one(scores: Floats) -> Integers:
-    """Assign rows to different candidates with the largest total score; -1 for rows that are left over.
+    """Assign rows to different candidates with the largest total of finite scores; -1 for rows that are left over.
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (rows, candidates)
-        Finite scores.
-
-    References
-    ----------
-    Crouse (2016), On implementing 2D rectangular assignment algorithms (`scipy.optimize.linear_sum_assignment`).
+    Source: Crouse (2016), On implementing 2D rectangular assignment algorithms
+    (`scipy.optimize.linear_sum_assignment`).
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -52,17 +46,8 @@ def matching_posterior(log_likelihood: Array, rounds: int = 10) -> Array:
     It is exact for at most 12 candidates, or rows if these outnumber candidates (`enumerated_posterior`). Larger
     problems use loopy belief propagation (`propagated_posterior`).
 
-    Parameters
-    ----------
-    log_likelihood : ndarray of float, shape (rows, candidates)
-        Finite or -inf, with a finite entry in each row (and in each column if rows outnumber candidates).
-    rounds : int
-        Rounds of messages.
-
-    Returns
-    -------
-    ndarray of float, shape (rows, candidates)
-        Probabilities, in the precision of the log-likelihoods.
+    Log-likelihoods are finite or -inf, with a finite entry in each row, and in each column if rows outnumber
+    candidates.
     """
     rows, candidates = log_likelihood.shape
     if rows > candidates:
@@ -77,18 +62,13 @@ def enumerated_posterior(log_likelihood: Floats) -> Floats:
 
     Let F_i(S) be the total weight of the matchings of the first i rows with the candidates of the set S, |S| = i. Let
     B_i(S) be that of the matchings of rows i, i + 1, … with candidates outside S. Row i has candidate j with weight
-    w_ij sum of F_i(S) B_{i+1}(S + j) over the S without j. These weights are permanents. The recursion takes
-    rows x candidates x 2^candidates steps.
+    w_ij sum of F_i(S) B_{i+1}(S + j) over the S without j. These weights are permanents. The recursion takes rows x
+    candidates x 2^candidates steps.
 
-    Parameters
-    ----------
-    log_likelihood : ndarray of float, shape (rows, candidates)
-        Finite or -inf, with a finite entry in each row; no more rows than candidates.
+    Log-likelihoods are finite or -inf, with a finite entry in each row, and rows do not outnumber candidates.
 
-    References
-    ----------
-    Ryser (1963), Combinatorial mathematics, chapter 2, for permanents; Held and Karp (1962), A dynamic programming
-    approach to sequencing problems, for the recursion over sets.
+    Source: Ryser (1963), Combinatorial mathematics, chapter 2, for permanents; Held and Karp (1962), A dynamic
+    programming approach to sequencing problems, for the recursion over sets.
     """
     rows, candidates = log_likelihood.shape
     weight = np.exp(np.maximum(log_likelihood - log_likelihood.max(axis=1, keepdims=True), LEAST))
@@ -119,18 +99,10 @@ def propagated_posterior(log_likelihood: Array, rounds: int = 10) -> Array:
     row. Let w be the likelihoods. A row sends each candidate the message need = w / sum of w x free over the other
     candidates. A candidate sends each row the message free = 1 / (1 + sum of the needs of the other rows). The
     posterior is w x free, normalised by row. It is exact for one row. If few rows compete for each candidate, its error
-    is a few hundredths at most.
+    is a few hundredths at most. Log-likelihoods are finite or -inf, with a finite entry in each row.
 
-    Parameters
-    ----------
-    log_likelihood : ndarray of float, shape (rows, candidates)
-        Finite or -inf, with a finite entry in each row.
-    rounds : int
-        Rounds of messages.
-
-    References
-    ----------
-    Williams and Lau (2014), Approximate evaluation of marginal association probabilities with belief propagation.
+    Source: Williams and Lau (2014), Approximate evaluation of marginal association probabilities with belief
+    propagation.
     """
     weight = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
     posterior: Array = weight.copy()
@@ -172,25 +144,16 @@ def several_rows(
 ) -> bool:
     """Whether some candidates have several rows, by marginal likelihood against one-to-one matchings.
 
-    With every row's candidate drawn by itself, the ratio of the two marginal likelihoods is the posterior probability
-    that no two rows have one candidate over the prior one. Both are approximated as if candidates were independent.
-    Equal rows of a group look alike in a one-to-one release, too, and count less.
+    If every row's candidate is drawn by itself, no two rows have one candidate with a prior and a posterior
+    probability. Their ratio is that of the two marginal likelihoods. Both are approximated as if candidates were
+    independent. Equal rows of a group look alike in a one-to-one release, too, and count less.
 
-    Parameters
-    ----------
-    posterior : ndarray of float
-        Probability that each row stems from each candidate if it is matched by itself: shape (rows, candidates), or
-        (rows, depth) with `candidate`.
-    candidate : ndarray of int, shape (rows, depth), optional
-        Candidates of the posterior's entries, if these are not all candidates.
-    candidates : int
-        Number of all candidates.
-    groups : callable
-        Gives a number to each row, equal for equal rows, shape (rows,). Called where the answer depends on it.
+    - posterior, shape (rows, candidates), or (rows, depth) with `candidate`: Probability that each row stems from each
+      candidate if it is matched by itself.
+    - candidate, shape (rows, depth): Candidates of the posterior's entries; None if these are all candidates.
+    - groups: Gives a number to each row, equal for equal rows. Called where the answer depends on it.
 
-    References
-    ----------
-    Kass and Raftery (1995), Bayes factors.
+    Source: Kass and Raftery (1995), Bayes factors.
     """
     if candidates < 2:
         return False
@@ -217,12 +180,8 @@ SEVERAL = "several released rows seem to stem from one candidate, so that each r
 class NotedAnswers(RankedAnswers):
     """Ranked answers with notes for the reader.
 
-    Parameters
-    ----------
-    notes : tuple of str
-        How the answers were found.
-    several : bool
-        Whether several rows may have one candidate.
+    - notes: How the answers were found.
+    - several: Whether several rows may have one candidate.
     """
 
     notes: tuple[str, ...] = ()
@@ -255,12 +214,7 @@ class Linkage(Attack):
 def evidence_posterior(release: MicrodataRelease, knowledge: Knowledge, evidence: Floats) -> Floats:
     """`matching_posterior` of evidence, shape (rows, candidates); of shared evidence once for all attacks on a release.
 
-    Parameters
-    ----------
-    release, knowledge : MicrodataRelease, Knowledge
-        The release under attack, and the attacker's knowledge.
-    evidence : ndarray of float, shape (rows, candidates)
-        See `Linkage.evidence`.
+    For the evidence, see `Linkage.evidence`.
     """
     return derived_table(release, knowledge, evidence, "posterior", lambda: matching_posterior(evidence))
 
@@ -268,12 +222,7 @@ def evidence_posterior(release: MicrodataRelease, knowledge: Knowledge, evidence
 def distance_posterior(release: MicrodataRelease, knowledge: Knowledge, sharpness: float) -> Floats:
     """`matching_posterior` of ``-sharpness * Gower distance``, once for all attacks on a release, and read-only.
 
-    Shape (rows, candidates).
-
-    Raises
-    ------
-    ValueError
-        As `attacks.base.sides.shared_columns`.
+    It has shape (rows, candidates).
     """
     distance = shared_distance(release, knowledge)
     name = ("posterior", "Gower's distance", sharpness)
@@ -283,17 +232,11 @@ def distance_posterior(release: MicrodataRelease, knowledge: Knowledge, sharpnes
 def assignment_answers(scores: Floats, posterior: Floats, rng: Generator, *, calibrated: bool = True) -> RankedAnswers:
     """Answer with the best one-to-one assignment first and the others in the order of their posterior.
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (rows, candidates)
-        Finite; the assignment maximizes their sum. Where rows outnumber candidates, the rows that it leaves over are
-        not answered.
-    posterior : ndarray of float, shape (rows, candidates)
-        In [0, 1]; its sum over rows is the membership score of each candidate.
-    rng : Generator
-        Breaks ties. Rows and candidates are assigned in random order, since the solver breaks ties by position.
-    calibrated : bool
-        Whether answers state `posterior` as their confidence; otherwise they state none.
+    - scores, shape (rows, candidates): Finite; the assignment maximizes their sum. Where rows outnumber candidates, the
+      rows that it leaves over are not answered.
+    - posterior, shape (rows, candidates): In [0, 1]; its sum over rows is the membership score of each candidate.
+    - rng: Breaks ties. Rows and candidates are assigned in random order, since the solver breaks ties by position.
+    - calibrated: Whether answers state `posterior` as their confidence; otherwise they state none.
     """
     rows, candidates = rng.permutation(scores.shape[0]), rng.permutation(scores.shape[1])
     assigned = one_to_one(scores[np.ix_(rows, candidates)])
@@ -309,12 +252,7 @@ def assignment_answers(scores: Floats, posterior: Floats, rng: Generator, *, cal
 def surest_answers(posterior: Floats, rng: Generator) -> RankedAnswers:
     """Answer every row with its most probable candidate; several rows may have the same one.
 
-    Parameters
-    ----------
-    posterior : ndarray of float, shape (rows, candidates)
-        In [0, 1], the confidence of each pair; its sum over rows is the membership score of each candidate.
-    rng : Generator
-        Breaks ties.
+    The posterior is the confidence of each pair, and its sum over rows the membership score of each candidate.
     """
     members = Decisions(posterior.sum(axis=0))
     return RankedAnswers.from_scores(posterior, rng, membership=members, confidence=np.clip(posterior, 0, 1))

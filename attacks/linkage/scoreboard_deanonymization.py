@@ -152,12 +152,8 @@ def _numbered(column: pd.Series[Any]) -> tuple[Integers, int]:
 def _shared_items(released_items: pd.Series[Any], known_items: pd.Series[Any]) -> tuple[Integers, Integers, Integers]:
     """Pair each known rating with all released ratings of its item.
 
-    Returns
-    -------
-    known, row : ndarray of int, shape (pairs,)
-        Positions among the known ratings and the released rows.
-    support : ndarray of int, shape (pairs,)
-        Number of released ratings of the pair's item.
+    Returned are positions of pairs among the known ratings and the released rows, and how many released ratings the
+    pair's item has.
     """
     code, cells = pd.factorize(released_items.astype(object), use_na_sentinel=True)
     texts = [str(cell) for cell in cells]

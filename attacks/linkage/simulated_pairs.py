@@ -20,32 +20,14 @@ FEWEST = 10
 def simulated_pairs(
     release: MicrodataRelease, knowledge: Knowledge, simulations: int
 ) -> Iterator[tuple[list[SharedColumn], Integers]]:
-    """Simulate releases of the attacker's own people, and code them beside candidates.
+    """Simulate releases of the attacker's people; yield both sides of each, and the candidate of each row, -1 for none.
 
-    Each simulation releases as many random people as the release has rows, among as many candidates as there are.
-    Where the attacker has fewer people, both numbers shrink in proportion.
+    Each simulation releases as many random people as the release has rows, among as many candidates as there are. Where
+    the attacker has fewer people, both numbers shrink in proportion. Other attacks on the release share the simulations
+    (`attacks.base.simulation`).
 
-    Parameters
-    ----------
-    release : MicrodataRelease
-        The release under attack; it determines the number of rows and the columns.
-    knowledge : Knowledge
-        The attacker's own people, and the mechanism.
-    simulations : int
-        Number of simulations; other attacks on the release share them (`attacks.base.simulation`).
-
-    Yields
-    ------
-    columns : list of SharedColumn
-        Both sides of a simulated release.
-    truth : ndarray of int, shape (rows,)
-        The candidate of each row, -1 where it has none.
-
-    Raises
-    ------
-    NotApplicable
-        If the attacker does not know the mechanism, has fewer than ten people, or released rows of unknown origin; or
-        if the defense refuses a table of so few people.
+    `NotApplicable` is raised if the attacker does not know the mechanism or has fewer than ten people. It is also
+    raised if no released row has a known origin, or the defense refuses so few people.
     """
     applicable(knowledge.simulate is not None, "the attacker cannot repeat the defense")
     people, rows = len(knowledge.auxiliary), len(release.frame)
@@ -72,25 +54,11 @@ def some_rows(count: int, most: int, rng: Generator) -> Integers:
 def chosen_pairs(
     nearest: Integers | Integers32, truth: Integers, candidates: int, far: int, rng: Generator
 ) -> tuple[Integers, Integers]:
-    """Pairs to learn from: each row with its own candidate, the nearest others, and random ones; each pair once.
+    """Rows and candidates of pairs to learn from, each once: the true, the nearest and some random candidates.
 
-    Parameters
-    ----------
-    nearest : ndarray of int, shape (rows, near)
-        Candidates nearest to each row.
-    truth : ndarray of int, shape (rows,)
-        The candidate of each row, -1 where it has none.
-    candidates : int
-        Number of candidates.
-    far : int
-        Number of random candidates per row.
-    rng : Generator
-        Draws the random candidates.
-
-    Returns
-    -------
-    rows, candidates : ndarray of int, shape (pairs,)
-        Positions.
+    - nearest, shape (rows, near): Candidates nearest to each row.
+    - truth, shape (rows,): The candidate of each row, -1 where it has none.
+    - far: Number of random candidates per row.
     """
     rows = len(nearest)
     others = rng.integers(0, candidates, size=(rows, far))

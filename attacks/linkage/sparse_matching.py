@@ -18,22 +18,10 @@ LEFT_OVER = 1e4
 def sparse_one_to_one(near: LikeliestCandidates, candidates: int) -> Integers:
     """Assign rows to different candidates, as many as possible, with the largest total log-likelihood.
 
-    Parameters
-    ----------
-    near : LikeliestCandidates
-        The candidates of each row.
-    candidates : int
-        Number of all candidates.
+    Returned is the column of `near` with each row's candidate, shape (rows,); -1 for rows that are left over.
 
-    Returns
-    -------
-    ndarray of int, shape (rows,)
-        Column of `near` with the assigned candidate; -1 for rows that are left over.
-
-    References
-    ----------
-    Jonker and Volgenant (1987), A shortest augmenting path algorithm for dense and sparse linear assignment problems
-    (`scipy.sparse.csgraph.min_weight_full_bipartite_matching`).
+    Source: Jonker and Volgenant (1987), A shortest augmenting path algorithm for dense and sparse linear assignment
+    problems (`scipy.sparse.csgraph.min_weight_full_bipartite_matching`).
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
@@ -58,21 +46,8 @@ def sparse_posterior(near: LikeliestCandidates, candidates: int, rounds: int = 1
     It is the sparse form of `attacks.linkage.linkage_answers.propagated_posterior`. All other candidates of a row count
     as one. Their message is the mean over all candidates. The row's messages to them are spread evenly over all.
 
-    Parameters
-    ----------
-    near : LikeliestCandidates
-        The candidates of each row, and the likelihood of the others.
-    candidates : int
-        Number of all candidates.
-    rounds : int
-        Rounds of messages.
-
-    Returns
-    -------
-    posterior : ndarray of float, shape (rows, depth)
-        Probability that each row stems from each of its candidates.
-    members : ndarray of float, shape (candidates,)
-        Probability that each candidate is the original of a row: the sum of its posteriors.
+    - posterior, shape (rows, depth): Probability that each row stems from each of its candidates.
+    - members, shape (candidates,): Probability that each candidate is the original of a row: the sum of its posteriors.
     """
     highest = np.maximum(near.log_likelihood.max(axis=1), near.elsewhere)
     weight, other = np.exp(near.log_likelihood - highest[:, None]), np.exp(near.elsewhere - highest)
@@ -96,17 +71,7 @@ LARGEST_TABLE = 2**22
 
 
 def nearest_candidates(columns: list[SharedColumn], sharpness: float, rng: Generator) -> LikeliestCandidates:
-    """Candidates of the smallest Gower distance of every row, with -sharpness times the distance as log-likelihood.
-
-    Parameters
-    ----------
-    columns : list of SharedColumn
-        Both sides.
-    sharpness : float
-        Positive.
-    rng : Generator
-        Breaks ties.
-    """
+    """Candidates of the smallest Gower distance of every row, with -sharpness times the distance as log-likelihood."""
     sizes = [column.cells.missing.size * len(column.values) for column in columns]
     tables = [
         column.distance().astype(np.float32) if size <= LARGEST_TABLE else None
@@ -136,18 +101,8 @@ ANSWERS = 10
 def sparse_answers(near: LikeliestCandidates, candidates: int, rng: Generator, depth: int = ANSWERS) -> RankedAnswers:
     """Rank each row's candidates: first the assigned one, then the others by posterior.
 
-    If rows outnumber candidates, the rows that the assignment leaves over are not answered.
-
-    Parameters
-    ----------
-    near : LikeliestCandidates
-        The candidates of each row.
-    candidates : int
-        Number of all candidates.
-    rng : Generator
-        Breaks ties between equal candidates of a row.
-    depth : int
-        Number of answers for each row.
+    If rows outnumber candidates, the rows that the assignment leaves over are not answered. `depth` is the number of
+    answers for each row.
     """
     rows = len(near.candidate)
     order = rng.permutation(rows)
@@ -161,16 +116,7 @@ def answers_among_kept(
 ) -> NotedAnswers:
     """Answers without confidences from a table of pairs that was too large to hold, and a note that says so.
 
-    Parameters
-    ----------
-    near : LikeliestCandidates
-        The likeliest candidates of each row, of all that there are.
-    candidates : int
-        Number of all candidates.
-    rng : Generator
-        Breaks ties between equal candidates of a row.
-    one_to_one : bool
-        Whether rows are assigned to different candidates. Otherwise each row names its likeliest one.
+    If not `one_to_one`, each row names its likeliest candidate, and several rows may name the same one.
     """
     if one_to_one:
         claims = sparse_answers(near, candidates, rng)
@@ -196,18 +142,13 @@ def answers_of_assignment(
 ) -> RankedAnswers:
     """Rank each row's candidates: first the assigned one, then the others by posterior.
 
-    If rows outnumber candidates, rows without an assigned candidate are not answered.
+    If rows outnumber candidates, rows without an assigned candidate are not answered. Empty places of `near` have
+    log-likelihoods of at most `EMPTY` and are no answers.
 
-    Parameters
-    ----------
-    near : LikeliestCandidates
-        The candidates of each row; empty places have log-likelihoods of at most `EMPTY` and are no answers.
-    assigned : ndarray of int, shape (rows,), or None
-        Column of `near` with the assigned candidate; -1 for rows that are left over. None if the posterior decides.
-    posterior : tuple of two ndarray of float
-        The posterior, shape (rows, depth), and its sum for each candidate, as `sparse_posterior` returns them.
-    depth : int
-        Number of answers for each row.
+    - assigned, shape (rows,): Column of `near` with the assigned candidate; -1 for rows that are left over. None if the
+      posterior decides.
+    - posterior: The posterior, shape (rows, depth), and its sum for each candidate, as `sparse_posterior` returns them.
+    - depth: Number of answers for each row.
     """
     probability, members = posterior
     rows, candidates = len(probability), members.size

@@ -42,23 +42,10 @@ CHUNK = 2**18
 def under_channel(
     near: LikeliestCandidates, release: MicrodataRelease, knowledge: Knowledge, rows: Integers
 ) -> LikeliestCandidates:
-    """Replace the log-likelihoods of candidates by those under the release's channel.
+    """Replace the log-likelihoods of the rows' candidates by those under the release's channel.
 
-    The other candidates of a row keep their share of the row's likelihood.
-
-    Parameters
-    ----------
-    near : LikeliestCandidates
-        Candidates of the rows; empty places have log-likelihoods below `EMPTY` and stay empty.
-    release, knowledge : MicrodataRelease, Knowledge
-        The release, which discloses a channel, and the attacker's knowledge.
-    rows : ndarray of int, shape (targets,)
-        Positions of the rows.
-
-    Raises
-    ------
-    NotApplicable
-        If the release discloses no channel.
+    The other candidates of a row keep their share of the row's likelihood, and empty places stay empty. A release that
+    discloses no channel raises `NotApplicable`.
     """
     parts = weighted_likelihoods(release, knowledge)
     score = np.empty(near.log_likelihood.shape)
@@ -89,14 +76,8 @@ def blocked_search(
     Candidates that no pass proposes count as a whole. Their number is estimated for each set of columns whose windows
     hold their values, as if columns were independent.
 
-    Parameters
-    ----------
-    plan : BlockingPlan
-        The passes.
-    scores : sequence of ColumnScore
-        Log-likelihoods of all columns, which add up.
-    others : ndarray of float, shape (rows,)
-        Log of the mean likelihood of a row over all candidates in the columns that no pass uses.
+    - scores: Log-likelihoods by column, which add up.
+    - others, shape (rows,): Log of the mean likelihood of a row over all candidates in the columns that no pass uses.
     """
     rows, candidates = plan.search[0].column.codes.size, plan.search[0].column.values.size
     everybody = np.arange(candidates)
@@ -208,10 +189,7 @@ ANSWERS, PAIRS = 5, 2000
 class SearchedAnswers(NotedAnswers):
     """Ranked answers with notes on how candidates were searched.
 
-    Parameters
-    ----------
-    asked : ndarray of int, optional
-        Rows that the answers are about, ascending; None for all.
+    - asked: Rows that the answers are about, ascending; None for all.
     """
 
     asked: Integers | None = None
@@ -222,14 +200,8 @@ def answers_in_blocks(
 ) -> SearchedAnswers:
     """Learn, search, score and assign, in the steps of `attacks.linkage.blocked_linkage.BlockedLinkage`.
 
-    Parameters
-    ----------
-    release, knowledge, rng
-        As for `attacks.base.attack.Attack.run`.
-    pairs : int
-        Mean number of candidates that a row is compared with; the budget of the passes.
-    one_to_one : bool
-        Whether rows are assigned to different candidates. Otherwise each row names its most probable one.
+    - pairs: Mean number of candidates that a row is compared with; the budget of the passes.
+    - one_to_one: Whether rows are assigned to different candidates. Otherwise each row names its most probable one.
     """
     rows, candidates = len(release.frame), len(knowledge.candidates)
     names = common_columns(release, knowledge)

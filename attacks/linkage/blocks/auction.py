@@ -14,38 +14,20 @@ EMPTY = -1e8
 
 
 def auction(candidate: NDArray[np.integer], value: Floats, alternative: Floats, candidates: int) -> Integers:
-    """Assign rows to different candidates with the largest total value, up to .02 for each row.
+    """Assign rows to different candidates, by an auction with a total value within .02 per row of the largest.
 
     All unassigned rows bid at the same time for the candidate of the largest value minus price. A candidate goes to the
     highest bidder, whose bid exceeds the price by the row's margin over its second-best candidate and by .02. A row
-    whose candidates have all become too dear leaves. Bids concern the candidates of a row only, so that connected
-    components of the graph are solved independently and all at once.
+    whose candidates have all become too dear leaves. Leaving is worth `alternative`, but at least the value of the
+    likeliest candidate less 12, which bounds prices.
 
-    Parameters
-    ----------
-    candidate : ndarray of int, shape (rows, depth)
-        Candidates of each row.
-    value : ndarray of float, shape (rows, depth)
-        Log-likelihoods; below -1e8 where a place is empty.
-    alternative : ndarray of float, shape (rows,)
-        Value of no assignment to a listed candidate.
-    candidates : int
-        Number of all candidates.
+    Returned is the place of the assigned candidate in each row's list, shape (rows,); -1 for rows that are left over.
 
-    Returns
-    -------
-    ndarray of int, shape (rows,)
-        Place of the assigned candidate in each row's list, -1 for rows that are left over.
+    - candidate, shape (rows, depth): Candidates of each row.
+    - value, shape (rows, depth): Log-likelihoods; below -1e8 where a place is empty.
+    - alternative, shape (rows,): Value of no assignment to a listed candidate.
 
-    Notes
-    -----
-    Prices begin at 0 and only candidates that are assigned have others, so that the result is optimal up to .02 for
-    each row. Leaving is worth `alternative`, but at least the value of the likeliest candidate less 12. This bounds
-    prices.
-
-    References
-    ----------
-    Bertsekas (1988), The auction algorithm: a distributed relaxation method for the assignment problem.
+    Source: Bertsekas (1988), The auction algorithm: a distributed relaxation method for the assignment problem.
     """
     rows, depth = value.shape
     price = np.zeros(candidates)

@@ -26,28 +26,14 @@ LEAST_NOISE = 0.1
 class SearchColumn:
     """A column by which candidates are looked up.
 
-    Attributes
-    ----------
-    column : RunCodedColumn
-        Both sides of the column.
-    good : float
-        Probability that a row's window covers the value of its candidate.
-    fine : Runs
-        Windows of the cells over positions.
-    starts : ndarray of int, shape (cells + 1,)
-        First of the fine runs of each cell.
-    group : ndarray of int, shape (size,)
-        Group of each position; groups are runs of positions.
-    coarse : Runs
-        Windows over groups.
-    coarse_starts : ndarray of int, shape (cells + 1,)
-        First of the coarse runs of each cell.
-    covered : ndarray of int, shape (cells,)
-        Number of groups that each cell covers.
-    share : ndarray of float, shape (cells,)
-        Share of candidates in the window of each cell.
-    inner, outer : ndarray of float, shape (cells,)
-        Mean probability of each cell over all candidates, from values in its window and from others, logarithms.
+    - good: Probability that a row's window covers the value of its candidate.
+    - fine, coarse: Windows of the cells over positions, and over groups.
+    - starts, coarse_starts, shape (cells + 1,): First of the runs of each cell.
+    - group, shape (size,): Group of each position; groups are runs of positions.
+    - covered, shape (cells,): Number of groups that each cell covers.
+    - share, shape (cells,): Share of candidates in the window of each cell.
+    - inner, outer, shape (cells,): Log of the mean probability of each cell over all candidates, from values in its
+      window and from others.
     """
 
     column: RunCodedColumn
@@ -75,11 +61,6 @@ def search_column(model: ColumnMixture) -> SearchColumn:
 
     Values that every cell's window covers together make one group. Where cells cover more than three groups in the
     mean, neighbouring groups are united.
-
-    Parameters
-    ----------
-    model : ColumnMixture
-        The learned model of the column.
     """
     column = model.column
     fine, good = column.runs, 1 - float(model.shares[2])
@@ -152,14 +133,10 @@ def _over_groups(fine: Runs, group: Integers32) -> Runs:
 
 
 class Ranges(NamedTuple):
-    """Ranges of a pass's sorted candidates that rows cover, by ascending row.
+    """Ranges of a pass's sorted candidates that rows cover, by ascending row; arrays of shape (ranges,).
 
-    Attributes
-    ----------
-    row : ndarray of int, shape (ranges,)
-        Index among the rows that were asked about.
-    low, high : ndarray of int, shape (ranges,)
-        From the position `low` up to, not including, `high`.
+    - row: Index among the rows that were asked about.
+    - low, high: From the position `low` up to, not including, `high`.
     """
 
     row: Integers
@@ -170,12 +147,7 @@ class Ranges(NamedTuple):
 class BlockingPass:
     """Candidates sorted by some columns, the last one at full resolution and the others by groups of values.
 
-    Parameters
-    ----------
-    columns : list of SearchColumn
-        The columns; the last one is that with the most runs or the finest windows.
-    candidates : ndarray of int, shape (candidates,)
-        Positions of the candidates that are sorted.
+    The last column is that with the most runs or the finest windows.
     """
 
     def __init__(self, columns: list[SearchColumn], candidates: Integers) -> None:
@@ -193,13 +165,7 @@ class BlockingPass:
         self._sorted = key[order]
 
     def ranges(self, rows: Integers) -> tuple[Ranges, Integers]:
-        """Ranges that the rows' windows cover, and the rows that cover too many groups to be looked up.
-
-        Parameters
-        ----------
-        rows : ndarray of int, shape (rows,)
-            Positions of released rows.
-        """
+        """Ranges that the rows' windows cover, and the rows that cover too many groups to be looked up."""
         wide = np.zeros(rows.size, dtype=bool)
         for column in self.columns[:-1]:
             wide |= column.covered[column.column.codes[rows]] > MOST_GROUPS
@@ -248,20 +214,12 @@ LOOK_UP, COMBINATION = 20.0, 5.0
 class BlockingPlan:
     """Blocking passes and their expected recall.
 
-    Attributes
-    ----------
-    columns : tuple of int
-        Columns that passes use, by position in the table.
-    search : list of SearchColumn
-        The windows of these columns.
-    passes : tuple of tuple of int
-        Columns of each pass, by position in `search`; the last one is looked up at full resolution.
-    most_pairs : int
-        Pairs of a row up to which it is looked up in a pass.
-    recall : float
-        Expected share of rows whose candidate is among those they are compared with.
-    pairs : float
-        Expected mean number of pairs of a row.
+    - columns: Columns that passes use, by position in the table.
+    - search: The windows of these columns.
+    - passes: Columns of each pass, by position in `search`; the last one is looked up at full resolution.
+    - most_pairs: Pairs of a row up to which it is looked up in a pass.
+    - recall: Expected share of rows whose candidate is among those they are compared with.
+    - pairs: Expected mean number of pairs of a row.
     """
 
     columns: tuple[int, ...]
@@ -285,19 +243,11 @@ def covers(passes: tuple[tuple[int, ...], ...], table: Booleans) -> Booleans:
 def blocking_plan(columns: list[SearchColumn], bits: Floats, budget: float, rng: Generator) -> BlockingPlan:
     """Choose blocking passes greedily, by the recall that a pass adds for each pair.
 
-    A pass finds the candidate of a row if the windows of all its columns hold the candidate's values. Columns are
-    replaced independently under the model. The number of pairs is counted for a sample of rows and candidates.
+    A pass finds the candidate of a row if the windows of all its columns hold the candidate's values. The model
+    replaces columns independently. Pairs are counted for a sample of rows and candidates.
 
-    Parameters
-    ----------
-    columns : list of SearchColumn
-        Windows of the columns.
-    bits : ndarray of float, shape (columns,)
-        Information that each column gives; the ten most informative ones are looked up.
-    budget : float
-        Mean number of pairs of a row.
-    rng : Generator
-        Draws the samples.
+    - bits, shape (columns,): Information that each column gives; the ten most informative ones are looked up.
+    - budget: Mean number of pairs of a row.
     """
     chosen = [int(column) for column in np.argsort(-bits, kind="stable")[:MOST_COLUMNS]]
     search = [columns[column] for column in chosen]

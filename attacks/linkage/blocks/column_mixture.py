@@ -19,14 +19,10 @@ SMOOTHED, POINTS = 50, 500
 
 @dataclass(frozen=True)
 class Parts:
-    """Probabilities of cells given values, by what happened to the value; of one shape.
+    """Probabilities of cells given values, by what happened to the value; arrays of one shape.
 
-    Attributes
-    ----------
-    kept, disturbed, replaced : ndarray of float
-        Share of this event times the probability of the cell.
-    squares : ndarray of float
-        Squared distance of number and value where the cell is a number, in units of the squared deviation.
+    - kept, disturbed, replaced: Share of this event times the probability of the cell.
+    - squares: Squared distance of number and value where the cell is a number, in units of the squared deviation.
     """
 
     kept: Floats
@@ -48,17 +44,8 @@ class ColumnMixture:
     noise, a cell that is no number covers the value with probability a + b. In a column with typing errors, b is the
     probability of such an error, and a plain cell equals the value with probability a.
 
-    Parameters
-    ----------
-    column : RunCodedColumn
-        Both sides of the column.
-
-    Attributes
-    ----------
-    shares : ndarray of float, shape (3,)
-        The probabilities a, b and c.
-    deviation : float
-        Standard deviation of the noise, in the column's unit.
+    - shares, shape (3,): The probabilities a, b and c.
+    - deviation: Standard deviation of the noise, in the column's unit.
     """
 
     def __init__(self, column: RunCodedColumn) -> None:
@@ -146,20 +133,13 @@ class ColumnMixture:
         return float(self.shares[0]), self.shares[1] * height, self.shares[2] * self._replaced
 
     def window_parts(self, share: Floats, width: float, inside: float) -> tuple[Floats, Floats]:
-        """Means over all candidates of the probability of each cell, by whether its window holds the value.
+        """Mean probability of each cell over all candidates, from values in its window and from others.
 
-        Parameters
-        ----------
-        share : ndarray of float, shape (cells,)
-            Share of candidates in the window of each cell.
-        width, inside : float
-            Half the width of windows around numbers, in standard deviations, and the share of noise within it. It is 0
-            if windows hold equal numbers only.
+        Both have shape (cells,) and add up to the mean over all candidates.
 
-        Returns
-        -------
-        inner, outer : ndarray of float, shape (cells,)
-            They add up to the mean over all candidates.
+        - share, shape (cells,): Share of candidates in the window of each cell.
+        - width: Half the width of windows around numbers, in standard deviations.
+        - inside: Share of the noise within the window; 0 if windows hold equal numbers only.
         """
         truthful = np.where(self.plain, self.shares[0], 1 - self.shares[2])
         inner = truthful * self._kept_mean + self.shares[2] * self._replaced * share
@@ -183,12 +163,8 @@ class ColumnMixture:
     def update(self, kept: float, disturbed: float, replaced: float, squares: float) -> float:
         """Set shares and deviation to their most likely values, and return the largest change of a share.
 
-        Parameters
-        ----------
-        kept, disturbed, replaced : float
-            Expected numbers of rows.
-        squares : float
-            Sum of squared standardized noise over disturbed rows.
+        - kept, disturbed, replaced: Expected numbers of rows.
+        - squares: Sum of squared standardized noise over disturbed rows.
         """
         totals = np.array([kept, disturbed, replaced])
         if not totals.sum() > 0:

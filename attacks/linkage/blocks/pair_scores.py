@@ -18,13 +18,7 @@ PRECISE, LEAST_KEPT = 1e4, 1e-3
 
 
 class TableScore:
-    """Log-likelihoods of a few columns together, in a table over joint cells and joint positions.
-
-    Parameters
-    ----------
-    models : sequence of ColumnMixture
-        Columns with few distinct cells and values.
-    """
+    """Log-likelihoods of columns with few distinct cells and values, in a table of joint cells and joint positions."""
 
     def __init__(self, models: Sequence[ColumnMixture]) -> None:
         table = np.zeros((1, 1), dtype=np.float32)
@@ -49,13 +43,7 @@ class TableScore:
 
 
 class ComputedScore:
-    """Log-likelihoods that are computed pair by pair.
-
-    Parameters
-    ----------
-    model : ColumnMixture
-        A column with many distinct cells and values.
-    """
+    """Log-likelihoods of a column with many distinct cells and values, computed pair by pair."""
 
     def __init__(self, model: ColumnMixture) -> None:
         self._model = model
@@ -69,13 +57,7 @@ class ComputedScore:
 
 
 class NoiseScore:
-    """Log-likelihoods of numbers with noise, where released cells are plain numbers or suppressed.
-
-    Parameters
-    ----------
-    model : ColumnMixture
-        A column with noise.
-    """
+    """Log-likelihoods of numbers with noise, where released cells are plain numbers or suppressed."""
 
     def __init__(self, model: ColumnMixture) -> None:
         column = model.column
@@ -119,13 +101,7 @@ ColumnScore = TableScore | ComputedScore | NoiseScore
 
 
 def column_scores(models: Sequence[ColumnMixture]) -> list[ColumnScore]:
-    """Log-likelihoods of all columns, each in the form that suits its size.
-
-    Parameters
-    ----------
-    models : sequence of ColumnMixture
-        The learned models.
-    """
+    """Log-likelihoods of all columns, each in the form that suits its size."""
     scores: list[ColumnScore] = []
     small = sorted(
         (model for model in models if model.column.cells * model.column.size <= LARGEST),

@@ -32,12 +32,10 @@ CHUNK = 2**25
 
 
 class Runs(NamedTuple):
-    """Runs of positions that distinct cells cover.
+    """Runs of positions that distinct cells cover, by ascending cell; arrays of shape (runs,).
 
-    Attributes
-    ----------
-    owner, low, high : ndarray of int, shape (runs,)
-        Distinct cell of each run, ascending, and the positions from `low` up to, not including, `high`.
+    - owner: Distinct cell of each run.
+    - low, high: From the position `low` up to, not including, `high`.
     """
 
     owner: Integers32
@@ -51,24 +49,12 @@ class RunCodedColumn:
 
     Numbers are in ascending order, categories in that of their domain. The missing value is last.
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    codes : ndarray of int, shape (rows,)
-        The distinct cell of each released row.
-    values : ndarray of int, shape (candidates,)
-        Position of each candidate's value.
-    size : int
-        Number of positions, with the one for the missing value.
-    runs : Runs
-        Runs of positions that the cells cover, by ascending cell.
-    numbers : ndarray of float, shape (size,)
-        The number at each position, NaN for the missing value and for categories.
-    written : ndarray of float, shape (cells,)
-        The number in each plain cell, NaN for other cells and for categories.
-    errors : TextErrors, optional
-        Cells and positions that are nearly equal as texts, where the release has typing errors in this column.
+    - codes, shape (rows,): The distinct cell of each released row.
+    - values, shape (candidates,): Position of each candidate's value.
+    - size: Number of positions, with the one for the missing value.
+    - numbers, shape (size,): The number at each position, NaN for the missing value and for categories.
+    - written, shape (cells,): The number in each plain cell, NaN for other cells and for categories.
+    - errors: Cells and positions that are nearly equal as texts; None where the column has no typing errors.
     """
 
     name: str
@@ -110,23 +96,11 @@ class RunCodedColumn:
         return position
 
     def over_runs(self, weights: Floats) -> Floats:
-        """Sum of the weights of the positions that each distinct cell covers, shape (cells,).
-
-        Parameters
-        ----------
-        weights : ndarray of float, shape (size,)
-            One weight for each position.
-        """
+        """Sum of the weights, shape (size,), of the positions that each distinct cell covers, shape (cells,)."""
         return weight_of_runs(self.runs, weights, self.cells)
 
     def over_cells(self, weights: Floats) -> Floats:
-        """Sum of the weights of the distinct cells that cover each position, shape (size,).
-
-        Parameters
-        ----------
-        weights : ndarray of float, shape (cells,)
-            One weight for each distinct cell.
-        """
+        """Sum of the weights, shape (cells,), of the distinct cells that cover each position, shape (size,)."""
         steps = np.bincount(self.runs.low, weights=weights[self.runs.owner], minlength=self.size + 1)
         ends = np.bincount(self.runs.high, weights=weights[self.runs.owner], minlength=self.size + 1)
         return np.asarray(np.cumsum(steps - ends)[:-1], dtype=float)
@@ -175,21 +149,7 @@ def _texts(column: RunCodedColumn, domain: Domain) -> TextSides | None:
 def run_coded_column(name: str, released: pd.Series[Any], candidates: pd.Series[Any], domain: Domain) -> RunCodedColumn:
     """Read a column of a release and of the candidates.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    released : Series, shape (rows,)
-        Cells in the grammar of `metrics.columns.cells`.
-    candidates : Series, shape (candidates,)
-        Values of the domain.
-    domain : Domain
-        Domain of the values.
-
-    Raises
-    ------
-    ValueError
-        If a cell or a value does not belong to the domain; names column, row and cell.
+    A cell or a value outside the domain raises a ValueError that names column, row and cell.
     """
     reader = _numeric if isinstance(domain, NumericDomain) else _categorical
     return reader(name, released, candidates, domain)
@@ -267,17 +227,7 @@ def _read_some(released: pd.Series[Any], texts: NDArray[np.object_], some: Integ
 
 
 def weight_of_runs(runs: Runs, weights: Array, cells: int) -> Floats:
-    """Sum of the weights of the positions that each distinct cell covers, shape (cells,).
-
-    Parameters
-    ----------
-    runs : Runs
-        Runs of the cells.
-    weights : ndarray, shape (size,)
-        One weight for each position.
-    cells : int
-        Number of distinct cells.
-    """
+    """Sum of the weights, shape (size,), of the positions that each distinct cell covers, shape (cells,)."""
     total = np.r_[0.0, np.cumsum(weights)]
     return np.asarray(np.bincount(runs.owner, weights=total[runs.high] - total[runs.low], minlength=cells), dtype=float)
 

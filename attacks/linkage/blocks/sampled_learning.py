@@ -25,14 +25,9 @@ CHUNK_ROWS = 16
 
 @dataclass(frozen=True)
 class LearnedModels:
-    """Column models, and what each column tells.
+    """Column models, and the mean information that a released cell of each gives about the candidate.
 
-    Attributes
-    ----------
-    models : list of ColumnMixture
-        One for each column.
-    bits : ndarray of float, shape (columns,)
-        Mean information that a released cell gives about the candidate, in bits.
+    - bits, shape (columns,): In bits.
     """
 
     models: list[ColumnMixture]
@@ -42,14 +37,8 @@ class LearnedModels:
 def learned_models(columns: list[RunCodedColumn], rng: Generator) -> LearnedModels:
     """Learn the shares of kept, disturbed and replaced values of every column, and the deviation of its noise.
 
-    The candidates beyond the likeliest 200 of a row enter as a whole, as if their columns were independent.
-
-    Parameters
-    ----------
-    columns : list of RunCodedColumn
-        Both sides of the common columns.
-    rng : Generator
-        Draws the sample of rows.
+    The candidates beyond the likeliest 200 of a row enter as a whole, as if their columns were independent. `rng` draws
+    the sample of rows.
     """
     models = [ColumnMixture(column) for column in columns]
     rows, candidates = columns[0].codes.size, columns[0].values.size
@@ -70,17 +59,7 @@ def learned_models(columns: list[RunCodedColumn], rng: Generator) -> LearnedMode
 
 
 def among_all(models: list[ColumnMixture], rows: Integers, depth: int) -> LikeliestCandidates:
-    """Likeliest candidates of some rows among all candidates.
-
-    Parameters
-    ----------
-    models : list of ColumnMixture
-        One for each column; log-likelihoods add up.
-    rows : ndarray of int, shape (targets,)
-        Positions of the rows.
-    depth : int
-        Candidates that are kept of each row.
-    """
+    """The `depth` likeliest candidates of some rows among all candidates, where columns' log-likelihoods add up."""
     candidates = models[0].column.values.size
     nearest = np.empty((rows.size, depth), dtype=np.int32)
     score = np.empty((rows.size, depth))

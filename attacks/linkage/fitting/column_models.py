@@ -23,15 +23,10 @@ SMALLEST_RATIO, LARGEST_RATIO = 1e-12, 1e12
 
 
 def marginal_log_likelihood(log_likelihood: Array) -> float:
-    """Sum over rows of the log mean over candidates of the likelihood.
+    """Sum over rows of the log of the mean likelihood over candidates, from finite log-likelihoods.
 
     Unlike the likelihood of the best matching, it does not grow with the number of candidates. A model that explains
     each row by some candidate or other gains nothing.
-
-    Parameters
-    ----------
-    log_likelihood : ndarray of float, shape (rows, candidates)
-        Finite.
     """
     most = log_likelihood.max(axis=1, keepdims=True)
     return float((np.log(np.exp(log_likelihood - most).mean(axis=1)) + most[:, 0]).sum())
@@ -43,16 +38,11 @@ def candidate_weights(log_likelihood: Array) -> Singles:
 
 
 def gains(weights: Singles, columns: Sequence[SharedColumn], ratios: Sequence[Floats]) -> Floats:
-    """Gain in marginal log-likelihood by one more column, for each of several columns.
+    """Gain in marginal log-likelihood by one more column, for each of several columns, shape (columns,).
 
-    Parameters
-    ----------
-    weights : ndarray of float32, shape (rows, candidates)
-        Posterior of each candidate of each row under the columns so far.
-    columns : sequence of SharedColumn
-        The columns to add.
-    ratios : sequence of ndarray of float, shape (cells, values)
-        Likelihood ratio of each column; the reciprocal of a ratio takes a column away.
+    - weights, shape (rows, candidates): Posterior of each candidate of each row under the columns so far.
+    - ratios, each of shape (cells, values): Likelihood ratio of each column; the reciprocal of a ratio takes a column
+      away.
     """
     result = np.empty(len(columns))
     for number, (column, ratio) in enumerate(zip(columns, ratios, strict=True)):
@@ -69,14 +59,9 @@ def gains(weights: Singles, columns: Sequence[SharedColumn], ratios: Sequence[Fl
 class ColumnMechanism:
     """Mechanism of one column.
 
-    Attributes
-    ----------
-    shares : tuple of float
-        Shares of kept, disturbed and replaced values.
-    noise : Noise
-        Noise of disturbed values; without meaning for columns without noise.
-    evenly : bool
-        Whether values are replaced by all values of the domain equally likely, else by frequency.
+    - shares: Shares of kept, disturbed and replaced values.
+    - noise: Noise of disturbed values; without meaning for columns without noise.
+    - evenly: Whether values are replaced by all values of the domain equally likely, else by frequency.
     """
 
     shares: tuple[float, float, float]
@@ -90,19 +75,9 @@ SMALLEST_SHARE = 1e-4
 class ColumnModels:
     """Mixture models of all columns, fitted together.
 
-    The tables of all columns lie one after another in vectors. Columns with noise come first, then those with typing
-    errors. A step of the fit costs a few operations on long vectors. They are in single precision where all columns
-    allow it.
-
-    Parameters
-    ----------
-    columns : list of SharedColumn
-        The common columns; their order is that in which log-likelihoods are added up.
-
-    Attributes
-    ----------
-    tables : list of ColumnTables
-        The tables of each column.
+    The tables of all columns lie one after another in vectors, so that a step of the fit costs a few operations.
+    Columns with noise come first, then those with typing errors. Vectors are in single precision where all columns
+    allow it. Log-likelihoods are added up in the order of the given columns.
     """
 
     def __init__(self, columns: list[SharedColumn]) -> None:
@@ -175,10 +150,7 @@ class ColumnModels:
     def log_likelihood(self, precision: type[np.floating[Any]] | None = None) -> Array:
         """Log-likelihood of each released row under each candidate, shape (rows, candidates).
 
-        Parameters
-        ----------
-        precision : type of float, optional
-            In which logarithms are taken and added up; by default that of the models.
+        Logarithms are taken and added up in `precision`, by default that of the models.
         """
         logarithm = np.log(self._likelihood, dtype=precision or self.precision)
         expanded = (self._sorted[place].column.expand(self._table(logarithm, place)) for place in self._places)
@@ -204,13 +176,7 @@ class ColumnModels:
         return [self._segment(vector, place) for place in self._places]
 
     def maximize(self, posterior: Array) -> float:
-        """Set shares and scales to their most likely values if rows match candidates as in `posterior`.
-
-        Returns
-        -------
-        float
-            The largest change of a share.
-        """
+        """Set shares and scales to their most likely values under a posterior; return the largest change of a share."""
         weight = self._collapsed(posterior)
         weight /= self._likelihood
         disturbed = weight[: self._ends[self._disturbable]] * self._disturbed

@@ -38,14 +38,9 @@ def sum_over_grid(family: int, ratio: Floats) -> Floats:
 class Noise:
     """Noise of a numeric column.
 
-    Attributes
-    ----------
-    family : int
-        `GAUSSIAN` or `LAPLACE`.
-    scale : float
-        Standard deviation of Gaussian noise, mean absolute value of Laplace noise; in the column's unit.
-    offset : float
-        Centre of the noise, in the column's unit.
+    - family: `GAUSSIAN` or `LAPLACE`.
+    - scale: Standard deviation of Gaussian noise, mean absolute value of Laplace noise; in the column's unit.
+    - offset: Centre of the noise, in the column's unit.
     """
 
     family: int
@@ -55,17 +50,8 @@ class Noise:
     def probability(self, residual: Array, width: Array) -> Array:
         """Probability of each released number given an original number, on the grid of numbers that occur.
 
-        Parameters
-        ----------
-        residual : ndarray of float
-            Released minus original number; infinite where one of them is missing, with probability 0.
-        width : ndarray of float
-            Length of the interval of numbers that the released number stands for.
-
-        Returns
-        -------
-        ndarray of float
-            In the precision of `residual`.
+        - residual: Released minus original number; infinite where one of them is missing, with probability 0.
+        - width: Length of the interval of numbers that the released number stands for.
         """
         result: Array = residual - self.offset if self.offset else residual.copy()
         if self.family == LAPLACE:
@@ -85,14 +71,9 @@ class Noise:
     def refitted(self, distance: Array, weight: Array, least: float) -> Noise:
         """Same family and offset with the most likely scale.
 
-        Parameters
-        ----------
-        distance : ndarray of float
-            Released minus original number, 0 where one of them is missing.
-        weight : ndarray of float
-            Expected number of disturbed values of each entry; 0 where one is missing.
-        least : float
-            Lower bound of the scale.
+        - distance: Released minus original number, 0 where one of them is missing.
+        - weight: Expected number of disturbed values of each entry; 0 where one is missing.
+        - least: Lower bound of the scale.
         """
         total = float(weight.sum())
         if not total > 0:
@@ -120,28 +101,16 @@ def covering_weights(
     A value shows as a cell that covers it with probability weight / sum of the weights of all cells that cover it. The
     first weights are frequencies divided by the share of candidates that a cell covers. They are right where
     generalization and suppression do not depend on the value. Proportional fitting then follows cells that occur more
-    or less often than that.
+    or less often than that. Weights are 0 for cells that do not occur, and for overlapping cells that cover no
+    candidate's value.
 
-    Parameters
-    ----------
-    frequency : ndarray of float, shape (cells,)
-        Share of released rows with each distinct cell.
-    share : ndarray of float, shape (values,)
-        Share of candidates with each distinct value.
-    over_cells : callable
-        Sums weights of cells over the cells that cover each value.
-    over_values : callable
-        Sums weights of values over the values that each cell covers.
+    - frequency, shape (cells,): Share of released rows with each distinct cell.
+    - share, shape (values,): Share of candidates with each distinct value.
+    - over_cells: Sums weights of cells over the cells that cover each value.
+    - over_values: Sums weights of values over the values that each cell covers.
 
-    Returns
-    -------
-    ndarray of float
-        0 for cells that do not occur, and for overlapping cells that cover no candidate's value.
-
-    References
-    ----------
-    Deming and Stephan (1940), On a least squares adjustment of a sampled frequency table when the expected marginal
-    totals are known.
+    Source: Deming and Stephan (1940), On a least squares adjustment of a sampled frequency table when the expected
+    marginal totals are known.
     """
     occurs = (frequency > 0).astype(float)
     if over_cells(occurs).max(initial=0.0) <= 1:
@@ -156,23 +125,16 @@ def covering_weights(
 
 
 def coded_ends(numbers: Floats, count: Integers, values: Floats, share: Floats) -> Booleans:
-    """Pairs of an end of the released numbers and a value beyond it, if numbers are coded at this end.
+    """Pairs of an end of the released numbers and a value beyond it, if numbers are coded there, shape (cells, values).
 
     They are if values at and beyond the end explain its frequency, and values at the end alone do not. A gain in
-    log-likelihood must pay for a parameter, as in the Bayesian information criterion. Shape (cells, values).
+    log-likelihood must pay for a parameter, as in the Bayesian information criterion.
 
-    Parameters
-    ----------
-    numbers : ndarray of float, shape (cells,)
-        Distinct released numbers, NaN where missing.
-    count : ndarray of int, shape (cells,)
-        Number of rows with each.
-    values, share : ndarray of float, shape (values,)
-        Distinct values of the candidates, and the share of candidates with each.
+    - numbers, shape (cells,): Distinct released numbers, NaN where missing.
+    - count, shape (cells,): Number of rows with each.
+    - values, share, shape (values,): Distinct values of the candidates, and the share of candidates with each.
 
-    References
-    ----------
-    Hundepool and others (2012), Statistical disclosure control, section 3.3.3, for top and bottom coding.
+    Source: Hundepool and others (2012), Statistical disclosure control, section 3.3.3, for top and bottom coding.
     """
     # One row holds the end by definition and says nothing.
     rows, coded = count.sum() - 1, np.zeros((numbers.size, values.size), dtype=bool)
@@ -208,25 +170,17 @@ SCALES = 8
 class ColumnTables:
     """What the model of one column starts from.
 
-    Attributes
-    ----------
-    column : SharedColumn
-        Both sides of the column.
-    given_kept : ndarray of float, shape (cells, values)
-        Probability of a distinct cell given a distinct value if the value was kept.
-    by_frequency : ndarray of float, shape (cells, 1)
-        Probability of a distinct cell if values are replaced by frequency.
-    evenly : ndarray of float, shape (cells, 1), or None
-        The same if all values of the domain are equally likely; None where some cells hold several values.
-    residual : ndarray of float, shape (cells, values), or None
-        Released minus original number, NaN where one of them is missing; None for columns without noise.
-    deviation : float
-        Standard deviation of the noise at the start, in the column's unit.
-    width : ndarray of float, shape (cells, 1)
-        Length of the interval of numbers that each cell stands for, in the column's unit; 1 for columns without noise.
-    mistyped : ndarray of float, shape (cells, values), or None
-        Probability of a distinct cell given a distinct value if the value was released with a typing error; None for
-        columns without typing errors.
+    - given_kept, shape (cells, values): Probability of a distinct cell given a distinct value if the value was kept.
+    - by_frequency, shape (cells, 1): Probability of a distinct cell if values are replaced by frequency.
+    - evenly, shape (cells, 1): The same if all values of the domain are equally likely; None where some cells hold
+      several values.
+    - residual, shape (cells, values): Released minus original number, NaN where one of them is missing; None for
+      columns without noise.
+    - deviation: Standard deviation of the noise at the start, in the column's unit.
+    - width, shape (cells, 1): Length of the interval of numbers that each cell stands for, in the column's unit; 1 for
+      columns without noise.
+    - mistyped, shape (cells, values): As `given_kept`, if the value was released with a typing error; None for columns
+      without typing errors.
     """
 
     column: SharedColumn
@@ -342,14 +296,7 @@ def interval_lengths(numbers: Floats, occurring: Floats) -> Floats:
     """Length of the interval that each number stands for, among the numbers that occur; 1 where missing.
 
     It is half the distance between the next smaller and the next larger number that occurs. The smallest and the
-    largest number stand for as much as the longest interval between them.
-
-    Parameters
-    ----------
-    numbers : ndarray of float, shape (n,)
-        Among `occurring`, or NaN.
-    occurring : ndarray of float, shape (m,)
-        NaN is left out.
+    largest number stand for as much as the longest interval between them. Each of `numbers` occurs or is NaN.
     """
     occurring = np.unique(occurring[~np.isnan(occurring)])
     if occurring.size < 2:

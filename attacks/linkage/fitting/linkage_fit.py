@@ -33,20 +33,16 @@ LEAST_SHARE = 1e-3
 class Pairs:
     """Weighted pairs of released cell and value, of shape (columns, pairs); entries of weight 0 fill up.
 
-    Attributes
-    ----------
-    weight : ndarray of float
-        Expected number of rows with this pair.
-    kept, by_frequency, evenly : ndarray of float
-        Probability of the cell if the value was kept, replaced by frequency or replaced evenly.
-    residual, width : ndarray of float
-        Released minus original number, infinite where there is no noise, and the interval of the released number.
-    mistyped : ndarray of float
-        Probability of the cell if the value was released with a typing error; 0 for columns without typing errors.
-    can_be_even, noisy : ndarray of bool, shape (columns,)
-        Columns whose values may be replaced evenly, and those whose values may be disturbed.
-    least_scale, deviation : ndarray of float, shape (columns,)
-        Lower bound of the scale of noise, and its value at the start.
+    - weight: Expected number of rows with this pair.
+    - kept, by_frequency, evenly: Probability of the cell if the value was kept, replaced by frequency or replaced
+      evenly.
+    - residual, width: Released minus original number, infinite where there is no noise, and the interval of the
+      released number.
+    - mistyped: Probability of the cell if the value was released with a typing error; 0 for columns without typing
+      errors.
+    - can_be_even, noisy, shape (columns,): Columns whose values may be replaced evenly, and those whose values may have
+      noise.
+    - least_scale, deviation, shape (columns,): Lower bound of the scale of noise, and its value at the start.
     """
 
     weight: Floats
@@ -69,12 +65,7 @@ class Pairs:
 def weighted_pairs(tables: list[ColumnTables], counts: list[Floats]) -> Pairs:
     """Draw pairs of cell and value systematically from expected counts; few pairs are all taken.
 
-    Parameters
-    ----------
-    tables : list of ColumnTables
-        The columns.
-    counts : list of ndarray of float, shape (cells x values,)
-        Expected number of rows, in the memory order of each column's tables.
+    `counts` are expected numbers of rows, in the memory order of each column's tables.
     """
     most = max(LEAST_PAIRS, PAIRS_FOR_ROW * tables[0].column.cells.codes.size)
     chosen = [_systematic(count, most) for count in counts]
@@ -280,11 +271,6 @@ def starting_evidence(tables: list[ColumnTables]) -> Iterator[Singles]:
     The sets are all columns, the 2, 3, 4, 6, ... columns of largest entropy, and a greedy set. It begins with the
     column of largest entropy and adds the column of largest gain in marginal likelihood, one by one. Of the sets of
     largest entropy, only the two of largest marginal likelihood are tried.
-
-    Parameters
-    ----------
-    tables : list of ColumnTables
-        The tables of each column.
     """
     evidence = _Evidence(tables)
     order = np.argsort([-one.information() for one in tables], kind="stable").tolist()
@@ -352,14 +338,9 @@ MARGIN = 10.0
 class End:
     """Where some rounds of expectation maximization led.
 
-    Attributes
-    ----------
-    mechanisms : list of ColumnMechanism
-        The models, one a column.
-    evidence : ndarray of float, shape (rows, candidates)
-        Log-likelihood of each row under each candidate.
-    moved : float
-        Largest change of a share in the last round.
+    - mechanisms: The models, one a column.
+    - evidence, shape (rows, candidates): Log-likelihood of each row under each candidate.
+    - moved: Largest change of a share in the last round.
     """
 
     mechanisms: list[ColumnMechanism]
@@ -377,20 +358,14 @@ def _matched(evidence: Array) -> Array:
 
 
 def fitted(models: ColumnModels, distance_posterior: Array, iterations: int) -> End:
-    """Fit the models from several starts.
+    """Fit the models from several starts; they end at the result.
 
     The usual start is Gower's distance. The others are those of `starting_evidence`. The best of their ends replaces
     the usual one if its marginal log-likelihood is larger by `MARGIN`. So does the end with the families of noise and
     replacement that fit best.
 
-    Parameters
-    ----------
-    models : ColumnModels
-        The models; they end at the result.
-    distance_posterior : ndarray of float, shape (rows, candidates)
-        Posterior by Gower's distance.
-    iterations : int
-        Largest number of rounds from each start.
+    - distance_posterior, shape (rows, candidates): Posterior by Gower's distance.
+    - iterations: Largest number of rounds from each start.
     """
     start = models.mechanisms()
     best = _settled(models, _step(models, distance_posterior), iterations - 1)
