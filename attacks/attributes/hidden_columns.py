@@ -19,16 +19,11 @@ MOST_VALUES = 200
 class HiddenColumn:
     """A released column that the attacker does not know of the targets.
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    domain : Domain
-        Its categories or public bins.
-    support : ndarray of int, shape (d,)
-        Categories or bins that the release gives weight to, ascending; at most `MOST_VALUES`, the most frequent ones.
-    mass : ndarray of float, shape (rows, d)
-        Share of each released row in each value of the support. A row sums to 1, or to 0 if its cell has no such value.
+    - domain: Its categories or public bins, d of them.
+    - support: Categories or bins that the release gives weight to, ascending; at most `MOST_VALUES`, the most frequent
+      ones.
+    - mass, shape (rows, support): Share of each released row in each value of the support. A row sums to 1, or to 0 if
+      its cell has no such value.
     """
 
     name: str
@@ -52,14 +47,8 @@ class HiddenColumn:
 def hidden_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[HiddenColumn]:
     """Released columns with a public role that the attacker does not know of the targets, in the release's order.
 
-    Columns whose cells are all missing are left out, since nothing can be learned about them.
-
-    Raises
-    ------
-    NotApplicable
-        If there is none.
-    ValueError
-        If a cell lies outside its domain.
+    Columns whose cells are all missing are left out, since nothing can be learned about them. If none is left,
+    `NotApplicable` is raised.
     """
     columns = []
     for name in hidden_names(release, knowledge):

@@ -34,14 +34,10 @@ from metrics.profile import Profile, original_profile, profile
 
 @dataclass(frozen=True)
 class NaiveBayes:
-    """Naive Bayes classifier on binned columns.
+    """Naive Bayes classifier on binned columns, with d labels.
 
-    Attributes
-    ----------
-    prior : ndarray of float, shape (d,)
-        P(v).
-    bins : ndarray of float, shape (bins, d)
-        P(bin | v); the bins of each column add up to 1 under each label.
+    - prior, shape (d,): P(v).
+    - bins, shape (bins, d): P(bin | v); the bins of each column add up to 1 under each label.
     """
 
     prior: Floats
@@ -53,14 +49,9 @@ class NaiveBayes:
 
         Each bin gets a pseudo-count of `smoothing` / (number of bins of its column).
 
-        Parameters
-        ----------
-        people : Profile
-            The rows, n of them, spread over public bins.
-        labels : ndarray of float, shape (n, d)
-            Weight of each label in each row.
-        smoothing : float
-            Total pseudo-count of each column under each label, above 0.
+        - people: The rows, n of them, spread over public bins.
+        - labels, shape (n, d): Weight of each label in each row.
+        - smoothing: Total pseudo-count of each column under each label, above 0.
         """
         weight = labels.sum(axis=0)
         sizes = np.diff(np.append(people.starts, people.bins))
@@ -298,12 +289,8 @@ class DeFinetti(Attack):
 def balanced(weights: Floats, buckets: Integers, mass: Floats) -> Floats:
     """Scale weights so that rows add up to 1 and each bucket's columns add up to those of `mass` (Sinkhorn).
 
-    Parameters
-    ----------
-    weights, mass : ndarray of float, shape (rows, d)
-        At least 0. Where `mass` is 0, the result is 0; rows without a value stay 0.
-    buckets : ndarray of int, shape (rows,)
-        Bucket of each row, numbered from 0 without a gap.
+    - weights, mass, shape (rows, d): At least 0. Where `mass` is 0, the result is 0; rows without a value stay 0.
+    - buckets, shape (rows,): Bucket of each row, numbered from 0 without a gap.
     """
     count = int(buckets.max()) + 1
     column_sums = group_sums(buckets, mass, count)

@@ -156,10 +156,7 @@ class MajorityInClass(ClassInference):
 class OtherRelease(Knowledge):
     """Knowledge of an attacker who sees a second release about some of the same people.
 
-    Parameters
-    ----------
-    other : MicrodataRelease
-        The second release, without origins and with its rows in an independent order.
+    - other: The second release, without origins and with its rows in an independent order.
     """
 
     other: MicrodataRelease = field(

@@ -115,14 +115,9 @@ class Minimality(Attack):
 class _Parts:
     """People of each class and each value of a column, for all columns.
 
-    Attributes
-    ----------
-    part : ndarray of int, shape (people, columns)
-        Each person's part in each column; parts are numbered by column, then by class.
-    start : ndarray of int, shape (columns, classes)
-        First part of each class in each column.
-    member : ndarray of int, shape (people,)
-        Each person's class, by its place among the classes with people.
+    - part, shape (people, columns): Each person's part in each column; parts are numbered by column, then by class.
+    - start, shape (columns, classes): First part of each class in each column.
+    - member, shape (people,): Each person's class, by its place among the classes with people.
     """
 
     part: Integers
@@ -145,18 +140,11 @@ class _Parts:
     def uncuttable(self, values: Integers, size: int, least: int) -> Booleans:
         """Whether every column in which the members of a person's class differ has a part that is not diverse.
 
-        Parameters
-        ----------
-        values : ndarray of int, shape (people,)
-            Sensitive value of each person, -1 for none; people without a value are no members.
-        size : int
-            Number of sensitive values.
-        least : int
-            Distinct sensitive values of a diverse part.
+        The result has shape (people,).
 
-        Returns
-        -------
-        ndarray of bool, shape (people,)
+        - values, shape (people,): Sensitive value of each person, -1 for none; people without a value are no members.
+        - size: Number of sensitive values.
+        - least: Distinct sensitive values of a diverse part.
         """
         has_value = values >= 0
         occurs = np.zeros((size, int(self.part.max()) + 1), dtype=bool)
@@ -226,19 +214,7 @@ class Downcoding(Attack):
 
 
 def refine(column: pd.Series[Any], classes: Integers, people: Microdata, name: str) -> Array:
-    """A value for each row whose cell is generalized, missing for the other rows; shape (rows,).
-
-    Parameters
-    ----------
-    column : Series, shape (rows,)
-        Released cells.
-    classes : ndarray of int, shape (rows,)
-        Equivalence class of each row.
-    people : Microdata
-        The attacker's own people.
-    name : str
-        Name of the column.
-    """
+    """A value for each row whose cell is generalized, missing for the other rows; shape (rows,)."""
     cells = read_cells(column, people.domain(name))
     sizes, rank = np.bincount(classes, minlength=1), ranks_in_groups(classes)
     own = people.frame[name].dropna()

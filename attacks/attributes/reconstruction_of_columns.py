@@ -82,14 +82,9 @@ class ColumnwiseReconstruction(Attack):
 def drawn_claims(person: Integers, share: Floats, uniform: Floats) -> Integers:
     """Position of one claim about each person, drawn by the shares; -1 for none, shape (persons,).
 
-    Parameters
-    ----------
-    person : ndarray of int, shape (claims,)
-        Person whom each claim is about.
-    share : ndarray of float, shape (claims,)
-        Probability of each claim. Those of one person add up to at most 1; the rest is no claim.
-    uniform : ndarray of float, shape (persons,)
-        A random number in [0, 1) for each person.
+    - person, shape (claims,): Person whom each claim is about.
+    - share, shape (claims,): Probability of each claim. Those of one person add up to at most 1; the rest is no claim.
+    - uniform, shape (persons,): A random number in [0, 1) for each person.
     """
     order = np.argsort(person, kind="stable")
     person, share = person[order], share[order]
@@ -112,34 +107,19 @@ def pairwise_beliefs(
     """Marginals of a pairwise factor graph by sum-product belief propagation.
 
     Every instance has the distribution p(x) proportional to the product of its unary factors and of pairwise factors
-    that all instances share.
+    that all instances share. Returned are beliefs about each variable; every row sums to 1. They are the exact
+    marginals if the pairs form a forest and the iteration converges. With loops they are the Bethe approximation.
 
-    Parameters
-    ----------
-    unary : sequence of ndarray, shapes (instances, d_j)
-        Positive unary factors of each variable j.
-    pairwise : mapping of (int, int) to ndarray, shape (d_j, d_k)
-        Positive factors of pairs of variables (j, k) with j < k.
-    iterations : int
-        Largest number of rounds in which every message is updated; 0 leaves the unary factors alone.
-    damping : float
-        Weight of the previous logarithm of a message, in [0, 1).
-
-    Returns
-    -------
-    list of ndarray, shapes (instances, d_j)
-        Beliefs about each variable; every row sums to 1. They are the exact marginals if the pairs form a forest and
-        the iteration converges. With loops they are the Bethe approximation.
-
-    Notes
-    -----
     The message from j to k is m_jk(x_k) = sum over x_j of u_j(x_j) f_jk(x_j, x_k) times the messages to j from all
     variables but k. Logarithms of messages are kept, shifted to a maximum of 0 for each instance.
 
-    References
-    ----------
-    Pearl (1988), Probabilistic reasoning in intelligent systems, chapter 4; Murphy, Weiss and Jordan (1999), Loopy
-    belief propagation for approximate inference, for damping.
+    - unary, shapes (instances, d_j): Positive unary factors of each variable j.
+    - pairwise, shape (d_j, d_k): Positive factors of pairs of variables (j, k) with j < k.
+    - iterations: Largest number of rounds in which every message is updated; 0 leaves the unary factors alone.
+    - damping: Weight of the previous logarithm of a message, in [0, 1).
+
+    Source: Pearl (1988), Probabilistic reasoning in intelligent systems, chapter 4; Murphy, Weiss and Jordan (1999),
+    Loopy belief propagation for approximate inference, for damping.
     """
     logs = [_shifted(np.log(factor)) for factor in unary]
     factors = {**pairwise, **{(k, j): factor.T for (j, k), factor in pairwise.items()}}
@@ -270,8 +250,6 @@ def forest_posteriors(
 ) -> list[Floats]:
     """Positive posteriors of each hidden column from the known columns of the targets, shapes (targets, d).
 
-    Notes
-    -----
     A regression tree on the shares of a cell in each value splits by Gini impurity, as a classification tree does. Its
     predictions are distributions. It needs one row per generalized cell instead of one per value. In the joint forest,
     the impurities of the columns are divided by those of the whole table and added.
@@ -323,19 +301,11 @@ def _forests(rows: Floats, shares: Floats, targets: Floats, trees: int, rng: Gen
 
 
 def outstanding_rows(distance: Floats) -> tuple[csr_array, Floats]:
-    """The rows nearest to each target, and how much nearer they are than all others.
+    """The rows nearest to each target by Gower distance, and how much nearer they are than all others.
 
-    Parameters
-    ----------
-    distance : ndarray, shape (rows, targets)
-        Gower distances; at least one row.
-
-    Returns
-    -------
-    nearest : sparse array of float, shape (targets, rows)
-        1 for the rows at the smallest distance d.
-    weight : ndarray, shape (targets,)
-        1 - d/e, where e is the next larger distance, or the largest possible one (1) if there is none.
+    - nearest, shape (targets, rows): 1 for the rows at the smallest distance d.
+    - weight, shape (targets,): 1 - d/e, where e is the next larger distance, or the largest possible one (1) if there
+      is none.
     """
     from scipy.sparse import csr_array, vstack
 

@@ -347,13 +347,7 @@ def softmax(logs: Array) -> Array:
 
 
 def disclosed_channel(channel: Channel | None) -> Channel:
-    """Return the channel of a release.
-
-    Raises
-    ------
-    NotApplicable
-        If the release discloses none.
-    """
+    """The channel of a release, or `NotApplicable` if the release discloses none."""
     return given(channel, "the release discloses no channel")
 
 
@@ -472,10 +466,7 @@ def checked_parts(
 ) -> Sequence[Part] | None:
     """The attacks that another one is made of; None for its default ones.
 
-    Raises
-    ------
-    ValueError
-        If they are no sequence, there is none, or one does not fit.
+    A ValueError is raised if they are no sequence, if there is none, or if one does not fit.
     """
     if attacks is None:
         return None
@@ -490,10 +481,7 @@ def answers_of_parts(
 ) -> list[Thing]:
     """Answers of several attacks, each by draws of its own; attacks that do not fit the release are left out.
 
-    Raises
-    ------
-    NotApplicable
-        If none fits the release; with all their reasons.
+    If none fits, `NotApplicable` is raised with all their reasons.
     """
     answers, reasons = [], []
     for attack, own in zip(attacks, rng.spawn(len(attacks)), strict=True):

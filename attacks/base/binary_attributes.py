@@ -14,13 +14,7 @@ from metrics.columns import Domain, Floats, read_cells
 
 @dataclass(frozen=True)
 class BinaryAttributes:
-    """Binary attributes of records: one for each category or public bin of some columns, and for missing values.
-
-    Parameters
-    ----------
-    domains : mapping of str to Domain
-        The columns, in order.
-    """
+    """Binary attributes of records: one for each category or public bin of some columns, and for missing values."""
 
     domains: Mapping[str, Domain]
 
@@ -37,15 +31,7 @@ class BinaryAttributes:
         return np.concatenate(parts)
 
     def sums(self, people: pd.DataFrame, values: Floats) -> Floats:
-        """Sum of given values over the attributes of each person, shape (people,).
-
-        Parameters
-        ----------
-        people : DataFrame, shape (people, columns)
-            Original records.
-        values : ndarray of float, shape (attributes,)
-            The value of each attribute.
-        """
+        """Sum of the attributes' values, shape (attributes,), over the attributes of each person, shape (people,)."""
         columns = zip(self.domains.items(), np.split(values, self.ends), strict=True)
         return sum((part[domain.codes(people[name])] for (name, domain), part in columns), np.zeros(len(people)))
 

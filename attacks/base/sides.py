@@ -43,24 +43,8 @@ from metrics.columns import (
 def column_matrix(channel: Channel | None, column: str, domain: Domain) -> Floats:
     """Transition matrix of a column: the probability of each released category or bin under each original one.
 
-    Parameters
-    ----------
-    channel : Channel, optional
-        The channel that the release discloses.
-    column : str
-        The column, which the channel must not release jointly with others.
-    domain : Domain
-        Its categories or public bins.
-
-    Returns
-    -------
-    ndarray, shape (d, d)
-        Rows are released categories, columns are original ones; columns sum to 1.
-
-    Raises
-    ------
-    NotApplicable
-        If there is no channel, or it has no transition matrix of the column over the domain's categories.
+    It has shape (d, d). Rows are released categories, columns are original ones, and columns sum to 1. `NotApplicable`
+    is raised if there is no channel, or it has no transition matrix of the column over the domain's categories.
     """
     channel = disclosed_channel(channel)
     released = pd.DataFrame({column: pd.Series(_cells(domain), dtype=object)})
@@ -104,10 +88,7 @@ def values(domain: Domain) -> pd.Series[Any]:
 def cell_codes(column: pd.Series[Any], domain: Domain) -> Integers:
     """Category or bin of each released cell, shape (n,).
 
-    Raises
-    ------
-    NotApplicable
-        If a cell is not one of them. The message names the column and the row, from 0.
+    If a cell is none of them, `NotApplicable` names the column and the row, from 0.
     """
     codes = pd.Index(_cells(domain), dtype=object).get_indexer(pd.Index(column, dtype=object))
     wrong = np.flatnonzero(codes < 0)
@@ -194,18 +175,10 @@ class SharedColumn:
 class Coding:
     """The common columns of one release and one candidate table, and what was computed from them.
 
-    Attributes
-    ----------
-    released, candidates : DataFrame
-        Copies of the two tables, by which later calls recognize them.
-    channel : Channel or None
-        The release's channel.
-    domains : mapping of str to Domain
-        Domains of the common columns.
-    columns : tuple of SharedColumn
-        The common columns, in the release's order.
-    tables : dict
-        Read-only tables that attacks computed from all of this, by name.
+    - released, candidates: Copies of the two tables, by which later calls recognize them.
+    - domains: Domains of the common columns.
+    - columns: The common columns, in the release's order.
+    - tables: Read-only tables that attacks computed from all of this, by name.
     """
 
     released: pd.DataFrame
@@ -228,10 +201,7 @@ class Coding:
 def common_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[str]:
     """Columns that the release and the candidates have in common, in the release's order.
 
-    Raises
-    ------
-    ValueError
-        If there is none, or no candidate.
+    If there is none, or no candidate, a ValueError is raised.
     """
     names = [str(name) for name in release.frame.columns if name in knowledge.candidates.columns]
     require(names, "the release and the candidates have no column in common")
@@ -255,22 +225,9 @@ def shared_table(
 ) -> Array:
     """Return a table that several attacks on one release need, computed once and read-only.
 
-    Parameters
-    ----------
-    release : MicrodataRelease
-        The release under attack.
-    knowledge : Knowledge
-        The attacker's knowledge.
-    name : hashable
-        Identifies the table, with all parameters that it depends on.
-    compute : callable
-        Computes the table from nothing but the release with its channel, the candidates and the common columns'
-        domains. Called without arguments, and only where no equal release has the table yet.
-
-    Raises
-    ------
-    ValueError
-        As `shared_columns`.
+    - name: Identifies the table, with all parameters that it depends on.
+    - compute: Computes the table from nothing but the release with its channel, the candidates and the common columns'
+      domains. Called only where no equal release has the table yet.
     """
     return _kept(_coding(release, knowledge).tables, name, compute)
 
@@ -282,20 +239,10 @@ def derived_table(
     name: Hashable,
     compute: Callable[[], Array],
 ) -> Array:
-    """Return a table that follows from another one, computed once and read-only if the other is a `shared_table`.
+    """Return a table that follows from `source`, computed once and read-only if `source` is a `shared_table`.
 
-    Parameters
-    ----------
-    release : MicrodataRelease
-        The release under attack.
-    knowledge : Knowledge
-        The attacker's knowledge.
-    source : ndarray
-        The other table.
-    name : hashable
-        Identifies what is computed from it.
-    compute : callable
-        Computes the table from nothing but `source`. Called without arguments.
+    - name: Identifies what is computed.
+    - compute: Computes the table from nothing but `source`.
     """
     tables = _coding(release, knowledge).tables
     for origin, table in tables.items():
@@ -338,12 +285,7 @@ def _coding(release: MicrodataRelease, knowledge: Knowledge) -> Coding:
 def with_text_errors(columns: list[SharedColumn], *, itself: bool = False) -> list[SharedColumn]:
     """Return the columns with the typing errors that the release shows; the same columns where it shows none.
 
-    Parameters
-    ----------
-    columns : list of SharedColumn
-        Both sides.
-    itself : bool
-        Whether both sides are one table, each of whose rows is compared with all others.
+    If `itself`, both sides are one table, each of whose rows is compared with all others.
     """
     texts = [_texts(column, itself=itself) for column in columns]
     if not any(texts):
@@ -398,13 +340,7 @@ def _kept(tables: dict[Any, Array], name: Hashable, compute: Callable[[], Array]
 
 
 def shared_distance(release: MicrodataRelease, knowledge: Knowledge) -> Floats:
-    """`gower_distance` of the common columns, computed once for all attacks on a release, read-only.
-
-    Raises
-    ------
-    ValueError
-        As `shared_columns`.
-    """
+    """`gower_distance` of the common columns, computed once for all attacks on a release, read-only."""
     return shared_table(
         release, knowledge, "Gower's distance", lambda: gower_distance(shared_columns(release, knowledge))
     )
@@ -473,27 +409,17 @@ def _covered_ends(cells: NumericCells) -> tuple[Floats, Floats]:
 
 
 def encode_features(columns: list[SharedColumn], *, standardize: bool = False) -> tuple[Floats, Floats]:
-    """Encode the shared columns of released rows and candidates as feature vectors.
+    """Encode the shared columns as feature vectors of released rows and of candidates, shapes (n, features).
 
     A categorical column gives one feature per category of its domain and one for the missing value. A generalized cell
     spreads evenly over the categories that it covers. A generalized number counts as the midpoint of its cell.
 
-    Parameters
-    ----------
-    columns : list of SharedColumn
-        Released cells beside the candidates' values.
-    standardize : bool
-        False for classifiers that ignore scales, such as trees. A number is then one feature; a missing number gets a
-        value below the domain. True for distances. A number then gives two features: its position in the candidates'
-        range, and whether it is missing. The position of a missing number is the mean of the candidates' distinct
-        numbers. Categorical features are multiplied by sqrt(1/2), so that two categories are at Euclidean distance 1.
+    If not `standardize`, for classifiers that ignore scales, such as trees, a number is one feature. A missing number
+    gets a value below the domain.
 
-    Returns
-    -------
-    rows : ndarray, shape (rows, features)
-        The released rows.
-    candidates : ndarray, shape (candidates, features)
-        The candidates.
+    If `standardize`, for distances, a number gives two features: its position in the candidates' range, and whether it
+    is missing. The position of a missing number is the mean of the candidates' distinct numbers. Categorical features
+    are multiplied by sqrt(1/2), so that two categories are at Euclidean distance 1.
     """
     rows, candidates = [], []
     for column in columns:
@@ -540,17 +466,11 @@ TIE = 1e-9
 class ReleasedClasses:
     """Equivalence classes of a release, and the targets of attribute inference.
 
-    Attributes
-    ----------
-    column : str
-        The sensitive column.
-    domain : Domain
-        Its categories or public bins.
-    counts : ndarray of float, shape (classes, d)
-        Number of rows of each class with each sensitive value. A generalized cell spreads evenly over the values that
-        it covers.
-    columns : tuple of SharedColumn
-        The known columns: one released row of each class, and the targets.
+    - column: The sensitive column.
+    - domain: Its categories or public bins.
+    - counts, shape (classes, d): Number of rows of each class with each sensitive value. A generalized cell spreads
+      evenly over the values that it covers.
+    - columns: The known columns: one released row of each class, and the targets.
     """
 
     column: str
@@ -591,12 +511,8 @@ class ReleasedClasses:
 def sensitive_mass(release: MicrodataRelease, knowledge: Knowledge) -> tuple[str, Domain, Floats]:
     """Name and domain of the first sensitive column, and the share of each released row in each value, shape (rows, d).
 
-    Raises
-    ------
-    ValueError
-        If no column is sensitive.
-    NotApplicable
-        If the release lacks the column, or has no row.
+    If no column is sensitive, a ValueError is raised. If the release lacks the column, or has no row, `NotApplicable`
+    is.
     """
     require(knowledge.auxiliary.sensitive, "there is no sensitive column to infer")
     name = knowledge.auxiliary.sensitive[0]
@@ -609,12 +525,8 @@ def sensitive_mass(release: MicrodataRelease, knowledge: Knowledge) -> tuple[str
 def match(release: MicrodataRelease, knowledge: Knowledge) -> ReleasedClasses:
     """Match a release's equivalence classes with the targets.
 
-    Raises
-    ------
-    ValueError
-        If they share no column, there is no target or no sensitive column, or a cell lies outside its domain.
-    NotApplicable
-        If the release has no sensitive column or no row.
+    A ValueError is raised if they share no column, there is no target or no sensitive column, or a cell lies outside
+    its domain. `NotApplicable` is raised if the release has no sensitive column or no row.
     """
     names = common_columns(release, knowledge)
     name, domain, mass = sensitive_mass(release, knowledge)
@@ -631,13 +543,7 @@ class ClassInference(Attack):
 
     @abstractmethod
     def claims(self, matching: ReleasedClasses) -> ValueClaims:
-        """Claim values of the targets.
-
-        Parameters
-        ----------
-        matching : ReleasedClasses
-            The released classes beside the targets.
-        """
+        """Claim values of the targets."""
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Match the released classes with the targets, and claim values."""
@@ -647,16 +553,10 @@ class ClassInference(Attack):
 def claims_from_scores(scores: Floats, column: str, domain: Domain, confidence: Floats | None = None) -> ValueClaims:
     """Claim each target's value of highest score; tied values get equal probabilities.
 
-    Parameters
-    ----------
-    scores : ndarray of float, shape (targets, d)
-        At least 0; the attack abstains on a target whose scores are all 0.
-    column : str
-        The sensitive column.
-    domain : Domain
-        Its categories or public bins.
-    confidence : ndarray of float, shape (targets,), optional
-        Confidence of each target's claim. By default it is the best score divided by the sum of the target's scores.
+    - scores, shape (targets, d): At least 0; the attack abstains on a target whose scores are all 0.
+    - domain: Categories or public bins of the sensitive column.
+    - confidence, shape (targets,): Confidence of each claim. By default it is the best score divided by the sum of the
+      target's scores.
     """
     best = scores.max(axis=1)
     tied = (scores >= best[:, None] * (1 - TIE)) & (best[:, None] > 0)

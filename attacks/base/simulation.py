@@ -16,16 +16,11 @@ from metrics.columns import Integers
 
 @dataclass(frozen=True)
 class Simulation:
-    """A release of the attacker's own people by the same mechanism.
+    """A release of the attacker's people by the same mechanism.
 
-    Attributes
-    ----------
-    order : ndarray of int, shape (auxiliary,)
-        Random order of the attacker's people. The first ones are released.
-    release : MicrodataRelease
-        Their release. Its origins are positions among the released people.
-    auxiliary, publisher : Microdata, callable
-        The attacker's people and the mechanism, by which later calls recognize the simulation.
+    - order, shape (auxiliary,): Random order of the attacker's people. The first ones are released.
+    - release: Their release. Its origins are positions among the released people.
+    - auxiliary, publisher: The attacker's people and the mechanism, by which later calls recognize the simulation.
     """
 
     order: Integers
@@ -35,27 +30,13 @@ class Simulation:
 
 
 def simulation(release: MicrodataRelease, knowledge: Knowledge, rows: int, number: int) -> Simulation:
-    """Repeat the defense on so many of the attacker's people, once for all attacks on a release.
+    """Repeat the defense on `rows` of the attacker's people, once for all attacks on a release.
 
-    The seed follows from the release, so that all attacks share a simulation, whichever runs first.
+    The seed follows from the release, so that all attacks share a simulation, whichever runs first. Different numbers
+    give independent simulations.
 
-    Parameters
-    ----------
-    release : MicrodataRelease
-        The release under attack.
-    knowledge : Knowledge
-        The attacker's own people, and the mechanism.
-    rows : int
-        Number of people to release.
-    number : int
-        Number of the simulation; different numbers are independent.
-
-    Raises
-    ------
-    TypeError
-        If the attacker does not know the mechanism.
-    ValueError
-        If the defense refuses so few people.
+    If the attacker does not know the mechanism, a TypeError is raised; if the defense refuses so few people, a
+    ValueError.
     """
     if knowledge.simulate is None:
         raise TypeError("the attacker does not know the mechanism")

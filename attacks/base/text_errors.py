@@ -17,18 +17,11 @@ from metrics.columns import Array, Floats, Integers
 class TextErrors:
     """Typing errors of a column, learned.
 
-    Attributes
-    ----------
-    pairs : TextPairs
-        Cells and values that are nearly equal, and not equal.
-    rates : ndarray of float, shape (LEVELS,)
-        Share of each level among values that were released with an error.
-    share : ndarray of float, shape (values,)
-        Share of candidates with each value.
-    least : float
-        Least similarity of all pairs of the column, also where `pairs` are those of some of its cells.
-    recall : float
-        Estimated share of nearly equal pairs that are known; 1 where all texts were compared.
+    - pairs: Cells and values that are nearly equal, and not equal.
+    - rates, shape (LEVELS,): Share of each level among values that were released with an error.
+    - share, shape (values,): Share of candidates with each value.
+    - least: Least similarity of all pairs of the column, also where `pairs` are those of some of its cells.
+    - recall: Estimated share of nearly equal pairs that are known; 1 where all texts were compared.
     """
 
     pairs: TextPairs
@@ -61,21 +54,12 @@ class TextErrors:
     def rarity(self, equal: Floats, count: Integers) -> tuple[Floats, Floats]:
         """Log-ratio of the mean share of candidates at a level of agreement to their share for one cell.
 
-        Parameters
-        ----------
-        equal : ndarray of float, shape (cells,)
-            Share of candidates that equal each cell.
-        count : ndarray of int, shape (cells,)
-            Number of released rows with each cell.
+        Returned are those of candidates that equal a cell, shape (cells,), and of nearly equal pairs, shape (pairs,).
 
-        Returns
-        -------
-        tuple of two ndarray of float
-            Of the candidates that equal a cell, shape (cells,), and of nearly equal pairs, shape (pairs,).
+        - equal, shape (cells,): Share of candidates that equal each cell.
+        - count, shape (cells,): Number of released rows with each cell.
 
-        References
-        ----------
-        Winkler (1989), Frequency-based matching in Fellegi-Sunter model of record linkage.
+        Source: Winkler (1989), Frequency-based matching in Fellegi-Sunter model of record linkage.
         """
         rows = max(1, count.sum())
         level, share = self.pairs.level, self.share[self.pairs.value]
@@ -125,14 +109,10 @@ class TextErrors:
 class TextSides:
     """A column of categories, as texts.
 
-    Attributes
-    ----------
-    cells, values : sequence of str
-        Distinct texts; empty for missing values and for cells that hold several values.
-    cell_codes, value_codes : ndarray of int
-        The distinct text of each released row, shape (rows,), and of each candidate, shape (candidates,).
-    itself : bool
-        Whether both sides are one table, each of whose rows is compared with all others.
+    - cells, values: Distinct texts; empty for missing values and for cells that hold several values.
+    - cell_codes, value_codes: The distinct text of each released row, shape (rows,), and of each candidate, shape
+      (candidates,).
+    - itself: Whether both sides are one table, each of whose rows is compared with all others.
     """
 
     cells: Sequence[str]
@@ -171,17 +151,11 @@ def text_errors(
     Names are compared by Jaro-Winkler similarity, codes by the distance of optimal string alignment (Damerau and
     Levenshtein), and phrases such as addresses by their common bigrams (`attacks.base.text_similarity.measure_of`).
 
-    Parameters
-    ----------
-    columns : sequence of TextSides or None
-        None for columns that are no text.
-    distance : callable
-        Distance of some rows to all candidates in a column, by number, shape (rows, candidates), in [0, 1].
+    - columns: None for columns that are no text.
+    - distance: Distance of some rows to all candidates in a column, by number, shape (rows, candidates), in [0, 1].
 
-    References
-    ----------
-    Winkler (1990), String comparator metrics and enhanced decision rules in the Fellegi-Sunter model of record linkage;
-    Christen (2012), Data matching, chapter 5.
+    Source: Winkler (1990), String comparator metrics and enhanced decision rules in the Fellegi-Sunter model of record
+    linkage; Christen (2012), Data matching, chapter 5.
     """
     every = range(len(columns))
     return [

@@ -45,16 +45,11 @@ def measure_of(texts: Sequence[str]) -> Measure:
 
 
 class TextPairs(NamedTuple):
-    """Pairs of distinct cell and distinct value, by ascending cell, then value.
+    """Pairs of distinct cell and distinct value, by ascending cell, then value; arrays of shape (pairs,).
 
-    Attributes
-    ----------
-    cell, value : ndarray of int, shape (pairs,)
-        Positions of the two texts.
-    similarity : ndarray of float32, shape (pairs,)
-        In (0, 1]; 1 for one spelling.
-    level : ndarray of int8, shape (pairs,)
-        `SPELLING`, `NEAR` or `SIMILAR`.
+    - cell, value: Positions of the two texts.
+    - similarity: In (0, 1]; 1 for one spelling.
+    - level: `SPELLING`, `NEAR` or `SIMILAR`.
     """
 
     cell: Integers
@@ -70,10 +65,7 @@ class TextPairs(NamedTuple):
 class TextComparison:
     """Comparison of released cells with candidates' values as texts, by `folded` spelling.
 
-    Parameters
-    ----------
-    cells, values : sequence of str
-        Distinct texts; empty ones resemble nothing.
+    Texts are distinct, and empty ones resemble nothing.
     """
 
     def __init__(self, cells: Sequence[str], values: Sequence[str]) -> None:
@@ -202,10 +194,8 @@ def shared_keys(left: Sequence[str], right: Sequence[str]) -> tuple[Integers, In
     Keys are the first and last characters, the first letter with the sounds of the consonants, and bands of MinHash
     values of bigrams.
 
-    References
-    ----------
-    Broder (1997), On the resemblance and containment of documents, for MinHash; Russell (1918), US patent 1,261,167,
-    for phonetic keys; Christen (2012), Data matching, chapter 4, for keys of blocks.
+    Source: Broder (1997), On the resemblance and containment of documents, for MinHash; Russell (1918), US patent
+    1,261,167, for phonetic keys; Christen (2012), Data matching, chapter 4, for keys of blocks.
     """
     ends = len(left)
     texts = pd.Series([*left, *right], dtype=object)

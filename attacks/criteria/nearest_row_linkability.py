@@ -15,15 +15,7 @@ from metrics.columns import Booleans, Floats, Integers, check_integer
 
 @dataclass(frozen=True)
 class TwoFiles(Knowledge):
-    """Knowledge of two files about the same people, with different columns and in different orders.
-
-    Parameters
-    ----------
-    candidates : DataFrame, shape (people, columns)
-        The first file.
-    others : DataFrame, shape (people, columns)
-        The second file.
-    """
+    """Knowledge of two files about the same people, `candidates` and `others`, with different columns and orders."""
 
     others: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
 
@@ -32,12 +24,8 @@ class TwoFiles(Knowledge):
 class NearestRows:
     """For each person of a file, a set of nearest released rows; some of them may be drawn from ties.
 
-    Attributes
-    ----------
-    sure, tied : ndarray of bool, shape (rows, people)
-        Rows that belong to the set, and tied rows of which some belong to it; disjoint.
-    drawn : ndarray of int, shape (people,)
-        Number of tied rows that belong to the set; all subsets of this size are equally likely.
+    - sure, tied, shape (rows, people): Rows that belong to the set, and tied rows of which some belong to it; disjoint.
+    - drawn, shape (people,): Number of tied rows that belong to the set; all subsets of this size are equally likely.
     """
 
     sure: Booleans
@@ -47,13 +35,7 @@ class NearestRows:
 
 @dataclass(frozen=True)
 class LinkedRows(Claims):
-    """Claimed links: the nearest rows of each person in both files; a common row links the two parts.
-
-    Attributes
-    ----------
-    first, second : NearestRows
-        Nearest rows of the people in the first and in the second file.
-    """
+    """Claimed links: the nearest rows of each person in both files; a common row links the two parts."""
 
     words = "linked rows"
     first: NearestRows
@@ -101,15 +83,7 @@ class NearestRowLinkability(Attack):
 
 
 def nearest_rows(distance: Floats, count: int) -> NearestRows:
-    """The `count` nearest rows of each person.
-
-    Parameters
-    ----------
-    distance : ndarray of float, shape (rows, people)
-        Distance of each released row to each person.
-    count : int
-        Number of nearest rows, at most the number of rows.
-    """
+    """The `count` nearest rows of each person, from distances of shape (rows, people)."""
     last = np.partition(distance, count - 1, axis=0)[count - 1]
     sure = distance < last - TIE
     return NearestRows(sure, (distance <= last + TIE) & ~sure, count - sure.sum(axis=0))

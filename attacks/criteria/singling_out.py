@@ -34,13 +34,7 @@ from metrics.columns import (
 
 @dataclass(frozen=True)
 class AtomicPredicate(ABC):
-    """Predicate on one column of original records.
-
-    Attributes
-    ----------
-    column : str
-        Name of the column.
-    """
+    """Predicate on one column of original records."""
 
     column: str
 
@@ -87,14 +81,7 @@ class AtLeast(AtomicPredicate):
 class Covered(AtomicPredicate):
     """Holds for values that a released cell covers: its value, interval or set, or the missing value.
 
-    Parameters
-    ----------
-    column : str
-        Name of the column.
-    cell : object
-        The released cell; a missing cell covers missing values.
-    domain : Domain
-        Domain of the original values.
+    A missing cell covers missing values. `domain` is that of the original values.
     """
 
     cell: Any
@@ -127,18 +114,9 @@ class Conjunction:
         return self.evaluated(frame, {})
 
     def evaluated(self, frame: pd.DataFrame, results: dict[int, Booleans]) -> Booleans:
-        """Evaluate on records, with results that several conjunctions share.
+        """Evaluate on n records, shape (n,), with results that several conjunctions share.
 
-        Parameters
-        ----------
-        frame : DataFrame, shape (n, columns)
-            The records.
-        results : dict of int to ndarray of bool
-            Results of atomic predicates on these records by the predicates' identity; missing ones are added.
-
-        Returns
-        -------
-        ndarray of bool, shape (n,)
+        `results` holds those of atomic predicates on these records by the predicates' identity; missing ones are added.
         """
         met = np.ones(len(frame), dtype=bool)
         for predicate in self.predicates:
@@ -151,12 +129,7 @@ class Conjunction:
 def records_met(predicates: Sequence[Callable[[pd.DataFrame], Booleans]], frame: pd.DataFrame) -> list[int]:
     """Number of records for which each predicate holds; an atomic predicate that several share is evaluated once.
 
-    Parameters
-    ----------
-    predicates : sequence of callable
-        Each maps a frame of records, shape (n, columns), to booleans, shape (n,).
-    frame : DataFrame, shape (n, columns)
-        The records.
+    Predicates map a frame of n records to booleans, shape (n,).
     """
     results: dict[int, Booleans] = {}
     return [
@@ -287,18 +260,9 @@ class MultivariateSinglingOut(Attack):
 class ReleasedColumn:
     """Released column from which predicates are built.
 
-    Attributes
-    ----------
-    name : str
-        Name of the column.
-    domain : Domain
-        Domain of the original values.
-    column : Series, shape (rows,)
-        The released cells.
-    cells : Cells
-        The released cells in coded form.
-    numbers : ndarray of float, shape (rows,), or None
-        The numbers, NaN where missing; None unless all cells are plain numbers.
+    - domain: Domain of the original values.
+    - column, cells: The released cells, as they are and in coded form.
+    - numbers, shape (rows,): The numbers, NaN where missing; None unless all cells are plain numbers.
     """
 
     name: str
@@ -355,13 +319,7 @@ class ReleasedColumn:
 
 
 def released_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[ReleasedColumn]:
-    """Released columns that also occur among the attacker's own people.
-
-    Raises
-    ------
-    ValueError
-        If there is no such column.
-    """
+    """Released columns that the attacker's people have too; a ValueError if there is none."""
     people = knowledge.auxiliary
     names = [str(name) for name in release.frame.columns if name in people.frame.columns]
     require(names, "the release has no column that the attacker's own people have")

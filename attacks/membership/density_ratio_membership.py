@@ -79,12 +79,9 @@ class DensityRatioMembership(CalibratedMembership):
 
 
 def population_density(log_densities: list[Floats]) -> Floats:
-    """Mean of the release's density and the mean density of the tables of other people, as logarithms.
+    """Log of the mean of the release's density and the mean density of the tables of other people, shape (candidates,).
 
-    Parameters
-    ----------
-    log_densities : list of ndarray, shape (candidates,)
-        The release's log-density comes first.
+    The release's log-density comes first, then those of the tables.
     """
     own, tables = log_densities[0], np.array(log_densities[1:])
     mean = np.logaddexp.reduce(tables, axis=0) - np.log(len(tables))

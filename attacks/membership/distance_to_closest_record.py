@@ -17,10 +17,7 @@ from metrics.columns import Floats, check_integer
 class CalibratedMembership(Attack):
     """Base class of attacks that compare the release with reference tables, which hold other people.
 
-    Parameters
-    ----------
-    rounds : int
-        Number of reference tables, at least 1.
+    `rounds` is the number of reference tables, at least 1.
     """
 
     goal = "membership"
@@ -32,25 +29,14 @@ class CalibratedMembership(Attack):
     def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
         """Membership score of each candidate, shape (candidates,); higher means more likely a member.
 
-        Parameters
-        ----------
-        release : MicrodataRelease
-            The published table.
-        tables : iterator of MicrodataRelease
-            Reference tables, one for each round.
-        knowledge : Knowledge
-            Holds the candidates.
+        There is one reference table for each round.
         """
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
         """Score every candidate.
 
-        Raises
-        ------
-        NotApplicable
-            If the attacker has no people of its own.
-        ValueError
-            If release and candidates share no column, or a cell or a value lies outside the column's domain.
+        An attacker without people gets `NotApplicable`. A ValueError is raised if release and candidates share no
+        column, or if a cell or a value lies outside the column's domain.
         """
         return Decisions(self.scores(release, reference_tables(release, knowledge, self.rounds, rng), knowledge))
 

@@ -20,14 +20,8 @@ TABLES, PEOPLE = 2, 150
 class FittedKernels:
     """Weights of the mixture kernel (`attacks.membership.mixture_kernel`) for two kinds of people.
 
-    Attributes
-    ----------
-    member : mapping of str to ndarray
-        For people in a table: how closely its rows follow its own members.
-    other : mapping of str to ndarray
-        For people outside it: how smooth a density of the population its rows give.
-    populations : Populations
-        The population of each column.
+    - member: For people in a table: how closely its rows follow its members.
+    - other: For people outside it: how smooth a density of the population its rows give.
     """
 
     member: Weights
@@ -39,12 +33,8 @@ def fitted_kernels(release: MicrodataRelease, knowledge: Knowledge) -> FittedKer
     """Fit both kernels to shadow syntheses, once for all attacks on a release.
 
     Where the attacker cannot repeat the defense, the kernel of members is fitted to the release and the candidates, of
-    whom some are members. The kernel of others is then fitted to the release and the auxiliary people.
-
-    Raises
-    ------
-    ValueError
-        If release and candidates share no column, or a cell or a value lies outside the column's domain.
+    whom some are members. The kernel of others is then fitted to the release and the auxiliary people. A ValueError is
+    raised if release and candidates share no column, or if a cell or a value lies outside the column's domain.
     """
     key = "fitted kernels", *map(str, knowledge.candidates.columns)
     past = release.shared.simulations.get(key)

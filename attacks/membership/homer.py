@@ -70,16 +70,8 @@ def marginal_scores(
 ) -> Floats:
     """Score candidates by their attributes, the released frequencies and the population's.
 
-    Parameters
-    ----------
-    release : MicrodataRelease
-        The published table.
-    tables : iterable of MicrodataRelease
-        Reference tables; their mean shares are the population's.
-    knowledge : Knowledge
-        Holds the candidates.
-    score : callable
-        ``score(attributes, people, published, population)``, shape (people,).
+    - tables: Reference tables; their mean shares are the population's.
+    - score: ``score(attributes, people, published, population)``, shape (people,).
     """
     attributes = BinaryAttributes(dict(knowledge.domains(common_columns(release, knowledge))))
     shares = [attributes.shares(table.frame) for table in tables if len(table.frame)]

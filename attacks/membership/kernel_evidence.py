@@ -23,18 +23,11 @@ LARGEST_EXPONENT = np.float32(60.0)
 class KernelEvidence:
     """What one table says about some people, and what tables of others say; each array has shape (people,).
 
-    Attributes
-    ----------
-    near : ndarray of float
-        Log-density of the table under the kernel of members.
-    smooth : ndarray of float
-        Log-density of the table under the kernel of others.
-    expected : ndarray of float
-        Mean of `smooth` over tables without the person.
-    pooled : ndarray of float
-        Logarithm of the mean density over these tables.
-    local : ndarray of float
-        Log-likelihood ratio of the rows with and without the person (`LocalLikelihoodMembership`).
+    - near: Log-density of the table under the kernel of members.
+    - smooth: Log-density of the table under the kernel of others.
+    - expected: Mean of `smooth` over tables without the person.
+    - pooled: Logarithm of the mean density over these tables.
+    - local: Log-likelihood ratio of the rows with and without the person (`LocalLikelihoodMembership`).
     """
 
     near: Floats
@@ -64,18 +57,9 @@ def evidence_of_release(
 def evidence_of_shadows(
     shadows: Sequence[ShadowSynthesis], knowledge: Knowledge, kernels: FittedKernels, member: Booleans
 ) -> list[KernelEvidence]:
-    """Evidence of each shadow synthesis about people of the attacker's own, who also are the reference people.
+    """Evidence of each of at least two shadow syntheses about the attacker's people, who are also the reference people.
 
-    Parameters
-    ----------
-    shadows : sequence of ShadowSynthesis
-        At least two tables.
-    knowledge : Knowledge
-        Its candidates are these people.
-    kernels : FittedKernels
-        The kernels.
-    member : ndarray of bool, shape (shadows, people)
-        Who is in which table.
+    The candidates of `knowledge` are these people, and `member`, shape (shadows, people), says who is in which table.
     """
     both = [
         log_kernels(shadow.table, knowledge, (kernels.member, kernels.other), kernels.populations) for shadow in shadows
@@ -99,10 +83,8 @@ def evidence_of_shadows(
 def local_ratio(ratio: Singles) -> Floats:
     """Log-likelihood ratio of the rows with and without each person, shape (people,).
 
-    Parameters
-    ----------
-    ratio : ndarray of float32, shape (rows, people)
-        Logarithm of each row's density if it stems from the person, less that of the reference people; overwritten.
+    - ratio, shape (rows, people): Log of each row's density if it stems from the person, less that of the reference
+      people; overwritten.
     """
     # Above the largest exponent, the logarithm of one more term is the exponent itself.
     beyond = np.maximum(ratio - LARGEST_EXPONENT, 0.0)

@@ -19,13 +19,7 @@ LEAST_DEVIATION = 1e-6
 
 
 class ShadowLogitMembership(ConfidenceMembership):
-    """Base class of attacks that compare the model's logits with those of shadow models.
-
-    Parameters
-    ----------
-    shadows : int
-        Number of shadow models, at least 2.
-    """
+    """Base class of attacks that compare the model's logits with those of at least two shadow models."""
 
     def __init__(self, *, shadows: int = 32) -> None:
         self.shadows = check_integer("shadows", shadows, low=2)
@@ -38,14 +32,9 @@ class ShadowLogitMembership(ConfidenceMembership):
     def ratio(self, logits: Floats, shadow_logits: Floats, member: Booleans) -> Floats:
         """Membership score of each person, shape (people,).
 
-        Parameters
-        ----------
-        logits : ndarray of float, shape (people,)
-            Logits of the published model.
-        shadow_logits : ndarray of float, shape (models, people)
-            Logits of the shadow models.
-        member : ndarray of bool, shape (models, pool)
-            Which people of the pool each shadow model was trained on.
+        - logits, shape (people,): Logits of the published model.
+        - shadow_logits, shape (models, people): Logits of the shadow models.
+        - member, shape (models, pool): Which people of the pool each shadow model was trained on.
         """
 
     def scores(self, model: Classifier, knowledge: Knowledge, rng: Generator) -> Floats:
@@ -136,12 +125,7 @@ def candidates_as_people(knowledge: Knowledge) -> Microdata:
 def _normal(logits: Floats, selected: Booleans) -> tuple[Floats, float]:
     """Mean of each person's logits over the selected models, shape (people,), and their pooled standard deviation.
 
-    Parameters
-    ----------
-    logits : ndarray of float, shape (models, people)
-        Logits of the shadow models.
-    selected : ndarray of bool, shape (models, people)
-        Models that count for each person, at least one.
+    Both arguments have shape (models, people); at least one model is selected for each person.
     """
     count = selected.sum(axis=0)
     mean = np.where(selected, logits, 0.0).sum(axis=0) / count

@@ -26,13 +26,9 @@ class ConfidenceMembership(Attack):
     def run(self, release: ModelRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
         """Score every candidate.
 
-        Raises
-        ------
-        NotApplicable
-            If the model does not declare what it predicts. For attacks that train their own models also if the
-            attacker cannot repeat the training, or has too few people to train on.
-        ValueError
-            If the candidates lack a column that the model needs, or a candidate's class is unknown to the model.
+        `NotApplicable` is raised if the model does not declare what it predicts. It is also raised if the attack trains
+        models, and the attacker cannot repeat the training or has too few people. A ValueError is raised if the
+        candidates lack a column that the model needs, or if a candidate's class is unknown to the model.
         """
         return Decisions(self.scores(classifier(release.model), knowledge, rng))
 

@@ -31,18 +31,11 @@ Marginal = tuple[int, ...]
 class MarginalRatios:
     """One-way and two-way marginals of some tables over categories and public bins.
 
-    Attributes
-    ----------
-    marginals : list of tuple of int
-        One-way marginals of every column first, then pairs.
-    shares : list of ndarray of float, shape (tables, cells)
-        Frequencies in each table, for each marginal.
-    population : list of ndarray of float, shape (cells,)
-        Frequencies among the auxiliary people.
-    sizes : list of int
-        Number of values of each column, missing one included.
-    rows : int
-        Number of rows of the first table.
+    - marginals: One-way marginals of every column first, then pairs.
+    - shares, each of shape (tables, cells): Frequencies in each table, for each marginal.
+    - population, each of shape (cells,): Frequencies among the auxiliary people.
+    - sizes: Number of values of each column, missing one included.
+    - rows: Number of rows of the first table.
     """
 
     marginals: list[Marginal]
@@ -54,14 +47,9 @@ class MarginalRatios:
     def log_ratios(self, table: int, others: Sequence[int], codes: Integers) -> Floats:
         """Log-ratios of a table's frequencies to those expected from other tables, shape (people, marginals).
 
-        Parameters
-        ----------
-        table : int
-            Position of the table.
-        others : sequence of int
-            Positions of the tables whose mean, with the population's frequencies as one more table, is expected.
-        codes : ndarray of int, shape (people, columns)
-            Value of each person in each column (`coded`).
+        - table: Position of the table.
+        - others: Positions of tables. Expected is their mean, with the population's frequencies as one more table.
+        - codes, shape (people, columns): Value of each person in each column (`coded`).
         """
         result = np.empty((len(codes), len(self.marginals)))
         for number, marginal in enumerate(self.marginals):
@@ -95,12 +83,8 @@ def marginal_ratios(
     """Count the marginals of the release, which comes first, and of other tables.
 
     Of more than 300 pairs of columns, those of largest mutual information among the auxiliary people are counted. Pairs
-    of more than 100,000 cells are left out.
-
-    Raises
-    ------
-    ValueError
-        If the release shares no column with the candidates, or a cell lies outside the column's domain.
+    of more than 100,000 cells are left out. A ValueError is raised if the release shares no column with the candidates,
+    or if a cell lies outside the column's domain.
     """
     names = common_columns(release, knowledge)
     domains = knowledge.domains(names)
@@ -151,12 +135,8 @@ PENALTIES, LIGHT = (0.1, 1.0, 10.0), 1e-3
 class LearnedWeights:
     """Linear scores, learned once from all tables and once without each.
 
-    Attributes
-    ----------
-    weights : ndarray of float, shape (features,)
-        Weights learned from all tables.
-    without : ndarray of float, shape (tables, features)
-        Weights learned from all tables but one.
+    - weights, shape (features,): Weights learned from all tables.
+    - without, shape (tables, features): Weights learned from all tables but one.
     """
 
     weights: Floats
@@ -169,18 +149,11 @@ def learned_weights(features: Sequence[Floats], member: Sequence[Booleans], sums
     Ridge regression on membership is Fisher's linear discriminant with a shrunken covariance. Some sums of features
     bear a light penalty: the data must show more for single weights than for equal ones.
 
-    Parameters
-    ----------
-    features : sequence of ndarray of float, shape (people, features)
-        One array for each of at least two tables.
-    member : sequence of ndarray of bool, shape (people,)
-        Whether each person is in the table.
-    sums : ndarray of float, shape (sums, features)
-        Weights of the sums.
+    - features, each of shape (people, features): One array for each of at least two tables.
+    - member, each of shape (people,): Whether each person is in the table.
+    - sums, shape (sums, features): Weights of the sums.
 
-    References
-    ----------
-    Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, sections 3.4.1 and 4.3.
+    Source: Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, sections 3.4.1 and 4.3.
     """
     scale = np.concatenate(features).std(axis=0) + 1e-9
     summed = np.concatenate(features) @ sums.T
@@ -279,21 +252,12 @@ def marginal_scores(
 ) -> tuple[Floats, list[Floats]]:
     """Learn weights from shadow syntheses, and score candidates and auxiliary people.
 
-    Parameters
-    ----------
-    ratios : MarginalRatios
-        Marginals of the release, then of at least two shadow syntheses.
-    candidates, people : ndarray of int, shape (n, columns)
-        Coded candidates and auxiliary people.
-    member : list of ndarray of bool, shape (people,)
-        Who is in each shadow synthesis.
+    Returned are the candidates' scores on the release, and those of the auxiliary people on each shadow synthesis. The
+    latter use weights learned from the other syntheses.
 
-    Returns
-    -------
-    released : ndarray of float, shape (candidates,)
-        Scores of the candidates on the release.
-    shadows : list of ndarray of float, shape (people,)
-        Scores of the auxiliary people on each shadow synthesis, with weights learned from the others.
+    - ratios: Marginals of the release, then of at least two shadow syntheses.
+    - candidates, people, shape (n, columns): Coded candidates and auxiliary people.
+    - member, each of shape (people,): Who is in each shadow synthesis.
     """
     tables = range(1, len(member) + 1)
     features = [ratios.log_ratios(table, [other for other in tables if other != table], people) for table in tables]

@@ -41,15 +41,7 @@ def part_count(column: SharedColumn) -> int:
 
 @dataclass(frozen=True)
 class Population:
-    """Values of a column in the population.
-
-    Attributes
-    ----------
-    values : ndarray of object, shape (people,)
-        None where missing.
-    domain : Domain
-        Domain of the column.
-    """
+    """Values of a column in the population, shape (people,); None where missing."""
 
     values: Array
     domain: Domain
@@ -86,13 +78,7 @@ class Population:
 
 @dataclass(frozen=True)
 class Populations:
-    """The population of each column: the auxiliary people, or the candidates if nobody there has the column.
-
-    Parameters
-    ----------
-    auxiliary : Microdata
-        The auxiliary people.
-    """
+    """The population of each column: the auxiliary people, or the candidates if nobody there has the column."""
 
     auxiliary: Microdata
     _columns: dict[str, Population] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -116,13 +102,6 @@ class ColumnLifts:
 
     Ranks of numbers are rounded to 1/256, less than half of the smallest standard deviation. Few distinct ranks remain,
     for which the Gaussian parts are computed.
-
-    Parameters
-    ----------
-    column : SharedColumn
-        Both sides.
-    populations : Populations
-        The population of each column.
     """
 
     def __init__(self, column: SharedColumn, populations: Populations) -> None:
@@ -198,22 +177,14 @@ def _gaussian(distance: Singles, widths: Singles) -> Singles:
 def _share(covered: Array, counts: Array) -> Floats:
     """Share of the population in each cell, shape (cells,), never 0.
 
-    Parameters
-    ----------
-    covered : ndarray of int, shape (cells,)
-        Number of people whose value each cell covers.
-    counts : ndarray of int, shape (values,)
-        Number of people with each value.
-
-    Notes
-    -----
     A cell with one person or none gets the Good-Turing estimate for values that occur once, (2 N₂ + 1) / (N₁ + 1) / N,
     but at most 1 / N. Here N is the number of people, and N₁ and N₂ are the numbers of values that occur once and
     twice. Where nearly all values are distinct, equality thus weighs more than N people can show.
 
-    References
-    ----------
-    Good (1953), The population frequencies of species and the estimation of population parameters.
+    - covered, shape (cells,): Number of people whose value each cell covers.
+    - counts, shape (values,): Number of people with each value.
+
+    Source: Good (1953), The population frequencies of species and the estimation of population parameters.
     """
     people = max(1, int(counts.sum()))
     rare = min(1.0, (2 * np.count_nonzero(counts == 2) + 1) / (np.count_nonzero(counts == 1) + 1))
@@ -232,21 +203,11 @@ def log_kernel(
 ) -> Singles:
     """Logarithm of the kernel between every released row and every candidate, shape (rows, candidates).
 
-    Parameters
-    ----------
-    table : MicrodataRelease
-        The released rows.
-    knowledge : Knowledge
-        Holds the candidates. Its auxiliary people are the population.
-    weights : mapping of str to ndarray
-        Weights of the parts for each common column (`fitted_weights`).
-    populations : Populations, optional
-        Those of the auxiliary people, to save computing them anew.
+    - weights: Weights of the parts for each common column (`fitted_weights`).
+    - populations: Those of the auxiliary people, to save computing them anew.
 
-    Raises
-    ------
-    ValueError
-        If release and candidates share no column, or a cell or a value lies outside the column's domain.
+    A ValueError is raised if release and candidates share no column, or if a cell or a value lies outside the column's
+    domain.
     """
     return log_kernels(table, knowledge, [weights], populations)[0]
 
@@ -293,32 +254,16 @@ def fitted_weights(
     knowledge: Knowledge,
     populations: Populations | None = None,
 ) -> Weights:
-    """Fit the kernel to tables with people, by the likelihood of the people under the tables' densities.
+    """Fit the kernel's weights by column to tables with people, by the people's likelihood under the tables' densities.
 
-    Parameters
-    ----------
-    samples : sequence of (MicrodataRelease, DataFrame)
-        Tables, each with some people: all in the table, or all outside it.
-    release : MicrodataRelease
-        The release under attack; gives the columns and their order.
-    knowledge : Knowledge
-        Holds the population.
-    populations : Populations, optional
-        Those of the auxiliary people, to save computing them anew.
-
-    Returns
-    -------
-    mapping of str to ndarray
-        Weights of the parts for each common column.
-
-    Notes
-    -----
     A step of expectation-maximization computes the posterior of each row and each column's part for each person. The
     new weights are the parts' mean posteriors, with a pseudo-count that keeps weights positive.
 
-    References
-    ----------
-    Dempster, Laird and Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm.
+    - samples: Tables, each with some people: all in the table, or all outside it.
+    - release: The release under attack; gives the columns and their order.
+    - populations: Those of the auxiliary people, to save computing them anew.
+
+    Source: Dempster, Laird and Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm.
     """
     populations = populations or Populations(knowledge.auxiliary)
     names = common_columns(release, knowledge)

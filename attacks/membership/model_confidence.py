@@ -22,12 +22,8 @@ CLIPPED = 1e-3
 class Classifier(Protocol):
     """Classifier of people in clear.
 
-    Attributes
-    ----------
-    target : str
-        The predicted column.
-    classes : sequence of str
-        The categories, in the order of the probabilities.
+    - target: The predicted column.
+    - classes: The categories, in the order of the probabilities.
     """
 
     target: str
@@ -38,25 +34,17 @@ class Classifier(Protocol):
 
 
 def classifier(model: Any) -> Classifier:
-    """The published model, checked to be a classifier of people in clear.
-
-    Raises
-    ------
-    NotApplicable
-        If the model lacks an attribute of `Classifier`.
-    """
+    """The published model, or `NotApplicable` if it lacks an attribute of `Classifier`."""
     for part in ("target", "classes", "predict_proba"):
         applicable(hasattr(model, part), f"the model has no {part}, so its predictions cannot be read")
     return cast(Classifier, model)
 
 
 def class_numbers(model: Classifier, people: pd.DataFrame) -> Integers:
-    """Position of each person's own class among the model's classes, shape (people,).
+    """Position of each person's class among the model's classes, shape (people,).
 
-    Raises
-    ------
-    ValueError
-        If the people lack the model's target column, or a person's class is missing or unknown to the model.
+    A ValueError is raised if the people lack the model's target column, or if a class is missing or unknown to the
+    model.
     """
     refuse(model.target not in people, f"the candidates have no column {model.target!r}, which the model predicts")
     positions = pd.Index(model.classes).get_indexer(pd.Index(people[model.target]))
@@ -78,14 +66,9 @@ def logit_confidence(model: Classifier, people: pd.DataFrame) -> Floats:
 
 @dataclass(frozen=True)
 class Shadow:
-    """Shadow model: a model that the attacker trained.
+    """Shadow model, which the attacker trained.
 
-    Attributes
-    ----------
-    model : Classifier
-        The model.
-    member : ndarray of bool, shape (pool,)
-        Which people of the pool it was trained on.
+    - member, shape (pool,): Which people of the pool it was trained on.
     """
 
     model: Classifier
@@ -95,25 +78,8 @@ class Shadow:
 def shadows(knowledge: Knowledge, pool: Microdata, size: int, count: int, rng: Generator) -> Iterator[Shadow]:
     """Train shadow models as the publisher does, each on a random subset of a pool of people.
 
-    Models come in pairs. If a subset is half of the pool, each person is in exactly one training set of a pair.
-
-    Parameters
-    ----------
-    knowledge : Knowledge
-        Its `simulate` repeats defense and training.
-    pool : Microdata
-        People in clear.
-    size : int
-        Number of people in each training set, at most the whole pool.
-    count : int
-        Number of models.
-    rng : Generator
-        Draws the subsets and seeds the training.
-
-    Raises
-    ------
-    NotApplicable
-        If the attacker cannot repeat the training, or has too few people to train on.
+    Models come in pairs. If `size` is half of the pool, each person is in exactly one training set of a pair. An
+    attacker who cannot repeat the training, or has too few people to train on, gets `NotApplicable`.
     """
     train = given(knowledge.simulate, "the attacker does not know how the model was trained")
     applicable(size >= 1 and len(pool) >= 2, "the attacker has too few people of its own to train a model on")

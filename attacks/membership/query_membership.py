@@ -22,21 +22,8 @@ class CountingQueries:
 
     All single columns and all columns together are asked about, and random sets of columns of random size.
 
-    Parameters
-    ----------
-    knowledge : Knowledge
-        Holds the domains and the auxiliary people.
-    names : sequence of str
-        The columns.
-    count : int
-        Number of random sets.
-    rng : Generator
-        Draws them.
-
-    Attributes
-    ----------
-    asked : ndarray of bool, shape (queries, columns)
-        Columns of each query.
+    - count: Number of random sets.
+    - asked, shape (queries, columns): Columns of each query.
     """
 
     def __init__(self, knowledge: Knowledge, names: Sequence[str], count: int, rng: Generator) -> None:
@@ -89,16 +76,10 @@ class CountingQueries:
 class QueryEvidence:
     """What counting queries say.
 
-    Attributes
-    ----------
-    scores : ndarray of float, shape (candidates,)
-        Log-likelihood ratio of each candidate's membership, by the weighted sum of its log-ratios on the release.
-    queries : CountingQueries
-        The queries.
-    weights : ndarray of float, shape (queries,)
-        What was learned of them.
-    tables : list of MicrodataRelease
-        The shadow syntheses.
+    - scores, shape (candidates,): Log-likelihood ratio of each candidate's membership, by the weighted sum of its
+      log-ratios on the release.
+    - weights, shape (queries,): What was learned of the queries.
+    - tables: The shadow syntheses.
     """
 
     scores: Floats
@@ -112,10 +93,7 @@ def query_evidence(
 ) -> QueryEvidence:
     """Learn on shadow syntheses, and score the candidates on the release.
 
-    Raises
-    ------
-    NotApplicable
-        If the attacker cannot repeat the defense on its own people at least twice.
+    An attacker who cannot repeat the defense at least twice gets `NotApplicable`.
     """
     shadows, own, member = taught_shadows(release, knowledge, rounds)
     queries = CountingQueries(knowledge, common_columns(release, knowledge), count, rng)
@@ -130,17 +108,11 @@ def query_evidence(
 def with_and_without(score: Floats, scores: Floats, member: Booleans, axis: int | None) -> Floats:
     """Log-likelihood ratio of scores under normal distributions of members and of others, shape (people,).
 
-    Parameters
-    ----------
-    score : ndarray of float, shape (people,)
-        On the release.
-    scores : ndarray of float, shape (tables, others)
-        On tables whose members are known; with `axis`, of the same people.
-    member : ndarray of bool, shape (tables, others)
-        Who is in which table.
-    axis : {None, 0}
-        Whether all people have one mean with and one without them, or each person two of its own. All have one
-        variance, since tables are few.
+    - score, shape (people,): On the release.
+    - scores, shape (tables, others): On tables whose members are known; with `axis`, of the same people.
+    - member, shape (tables, others): Who is in which table.
+    - axis: None if all people have one mean with and one without them, 0 if each person has two. All have one variance,
+      since tables are few.
     """
     inside, outside = (
         np.where(side, scores, 0.0).sum(axis=axis) / np.maximum(side.sum(axis=axis), 1) for side in (member, ~member)

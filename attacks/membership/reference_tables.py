@@ -20,28 +20,10 @@ def reference_tables(
     """Draw samples of the auxiliary people, each as large as the release, and release them as the publisher does.
 
     Samples stay in clear where the attacker does not know the mechanism, where the defense refuses so few people, or
-    where it releases other columns. All tables have the release's columns, so that their densities compare.
+    where it releases other columns. All tables have the release's columns, so that their densities compare. An attacker
+    without people gets `NotApplicable`.
 
-    Parameters
-    ----------
-    release : MicrodataRelease
-        The published table.
-    knowledge : Knowledge
-        Holds the auxiliary people.
-    rounds : int
-        Number of tables.
-    rng : Generator
-        Draws samples that stay in clear. Simulations are shared (`attacks.base.simulation`).
-
-    Yields
-    ------
-    MicrodataRelease
-        One table a round.
-
-    Raises
-    ------
-    NotApplicable
-        If there are no auxiliary people.
+    `rng` draws samples that stay in clear; simulations are shared (`attacks.base.simulation`).
     """
     people = knowledge.auxiliary
     applicable(len(people), "the attacker has no people of its own to compare with")
@@ -77,14 +59,9 @@ def _repeated(release: MicrodataRelease, knowledge: Knowledge, size: int, number
 
 @dataclass(frozen=True)
 class ShadowSynthesis:
-    """A table that the attacker made of some of its own people.
+    """A table that the attacker made of some auxiliary people.
 
-    Attributes
-    ----------
-    table : MicrodataRelease
-        The table.
-    members, others : ndarray of int
-        Positions of the auxiliary people who are in the table, and of those who are not, both in random order.
+    - members, others: Positions of the people who are in the table, and of those who are not, both in random order.
     """
 
     table: MicrodataRelease
@@ -100,23 +77,11 @@ class ShadowSynthesis:
 def shadow_syntheses(release: MicrodataRelease, knowledge: Knowledge, rounds: int) -> Iterator[ShadowSynthesis]:
     """Repeat the defense on samples of the auxiliary people, at most half of them and at most one for each row.
 
-    Where there are at least two auxiliary people for each row, these are the simulations behind `reference_tables`.
+    Where there are at least two auxiliary people for each row, these are the simulations behind `reference_tables`. All
+    attacks on a release share the simulations.
 
-    Parameters
-    ----------
-    release : MicrodataRelease
-        The published table; all attacks on it share the simulations (`attacks.base.simulation`).
-    knowledge : Knowledge
-        Holds the auxiliary people and the mechanism.
-    rounds : int
-        Number of tables.
-
-    Yields
-    ------
-    ShadowSynthesis
-        One table a round. There is none if the attacker does not know the mechanism or has fewer than two people of
-        its own, or if the release is empty. Rounds in which the defense refuses its people or releases other columns
-        are left out.
+    There is no table if the attacker does not know the mechanism or has fewer than two people, or if the release is
+    empty. Rounds in which the defense refuses its people or releases other columns are left out.
     """
     size = min(len(release.frame), len(knowledge.auxiliary) // 2)
     for number in range(rounds if size else 0):

@@ -92,16 +92,9 @@ class RMIA(ConfidenceMembership):
 
 
 def dominated_share(ratio: Floats, others: Floats, gamma: float) -> Floats:
-    """Share of the other people whose ratio is smaller by the factor gamma, shape (people,).
+    """Share of the other people whose log-likelihood ratio is smaller by log(gamma), shape (people,).
 
-    Parameters
-    ----------
-    ratio : ndarray of float, shape (people,)
-        Log-likelihood ratios.
-    others : ndarray of float, shape (others,)
-        Those of the other people, at least one.
-    gamma : float
-        The factor. Ties are broken by the ratio, which adds less than one other person.
+    There is at least one other person. Ties are broken by the ratio, which adds less than one other person.
     """
     below = np.searchsorted(np.sort(others), ratio - np.log(gamma), side="right")
     return np.asarray((below + 0.5 + np.arctan(ratio) / np.pi) / (others.size + 1))

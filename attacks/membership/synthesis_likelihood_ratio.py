@@ -73,12 +73,9 @@ class SynthesisLikelihoodRatio(Attack):
 def taught_shadows(
     release: MicrodataRelease, knowledge: Knowledge, rounds: int
 ) -> tuple[list[ShadowSynthesis], Knowledge, Booleans]:
-    """At least two shadow syntheses, at most 400 of the attacker's own people as candidates, and who is in which.
+    """At least two shadow syntheses, at most 400 of the attacker's people as candidates, and who is in which.
 
-    Raises
-    ------
-    NotApplicable
-        If there are fewer shadow syntheses.
+    If there are fewer shadow syntheses, `NotApplicable` is raised.
     """
     people = knowledge.auxiliary.frame.reindex(columns=common_columns(release, knowledge))
     shadows = list(shadow_syntheses(release, knowledge, rounds))
@@ -92,14 +89,9 @@ def taught_shadows(
 def normal_ratio(released: KernelEvidence, lessons: Sequence[KernelEvidence], member: Booleans) -> Floats:
     """Log-likelihood ratio of each candidate's log-density under two normal distributions, shape (candidates,).
 
-    Parameters
-    ----------
-    released : KernelEvidence
-        Evidence of the release about the candidates.
-    lessons : sequence of KernelEvidence
-        Evidence of shadow syntheses about people of the attacker's own.
-    member : ndarray of bool, shape (shadows, people)
-        Who is in which shadow synthesis.
+    - released: Evidence of the release about the candidates.
+    - lessons: Evidence of shadow syntheses about the attacker's people.
+    - member, shape (shadows, people): Who is in which shadow synthesis.
     """
     near, expected = (np.concatenate([getattr(part, name) for part in lessons]) for name in ("near", "expected"))
     inside = member.ravel()

@@ -21,10 +21,8 @@ NEIGHBOURS = 5
 def most_isolated(knowledge: Knowledge, columns: list[str], count: int) -> Integers:
     """Positions of the candidates of largest mean Gower distance to the five nearest other candidates.
 
-    References
-    ----------
-    Meeus, Guépin, Creţu and de Montjoye (2023), Achilles' heels: vulnerable record identification in synthetic data
-    publishing, section 4.
+    Source: Meeus, Guépin, Creţu and de Montjoye (2023), Achilles' heels: vulnerable record identification in synthetic
+    data publishing, section 4.
     """
     people = knowledge.candidates[columns]
     rows = released_frame(Microdata(people.reset_index(drop=True), domains=knowledge.domains(columns)))
@@ -95,25 +93,12 @@ class VulnerableRecordMembership(QueryMembership):
 def repeated(
     release: MicrodataRelease, knowledge: Knowledge, targets: pd.DataFrame, count: int, rng: Generator
 ) -> tuple[list[MicrodataRelease], Booleans]:
-    """Repeat the defense on people of the attacker's own and random halves of some targets.
+    """Repeat the defense on the attacker's people and random halves of some targets.
 
-    Parameters
-    ----------
-    release, knowledge : MicrodataRelease, Knowledge
-        The release under attack, whose number of rows the tables have, and the attacker's knowledge.
-    targets : DataFrame, shape (targets, columns)
-        Records of the targets.
-    count : int
-        Number of tables; each target is in half of them.
-    rng : Generator
-        Draws people, halves and tables.
+    Returned are the tables with the release's columns, and who is in which, shape (tables, targets).
 
-    Returns
-    -------
-    tables : list of MicrodataRelease
-        The tables that the defense released with the release's columns.
-    member : ndarray of bool, shape (tables, targets)
-        Who is in which table.
+    - release: The release under attack, whose number of rows the tables have.
+    - count: Number of tables; each target is in half of them.
     """
     own, simulate = knowledge.auxiliary, given(knowledge.simulate, "the attacker does not know the mechanism")
     # Values that the attacker does not know are those of people of its own.

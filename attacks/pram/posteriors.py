@@ -152,15 +152,10 @@ class BestPosterior(Attack):
 def most_informative_pair(matrix: Floats) -> tuple[int, int, float]:
     """Categories a, b with the largest ratio (P[x, a]/P[x, b]) / (P[y, a]/P[y, b]) over all releases x, y.
 
-    Take one record in a and n - 1 in b. The release of one x among n - 1 of y gives the posterior
-    1/(1 + (n - 1)/ratio) that x is the lone record's. This is the largest posterior of any table.
+    Take one record in a and n - 1 in b. The release of one x among n - 1 of y gives the posterior 1/(1 + (n - 1)/ratio)
+    that x is the lone record's. This is the largest posterior of any table.
 
-    Returns
-    -------
-    alone, others : int
-        The categories a and b.
-    largest : float
-        The ratio; 1 if no pair of categories can be distinguished.
+    Returned are a, b and the ratio, which is 1 if no pair of categories can be distinguished.
     """
     alone, others, largest = 0, 0, 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -223,24 +218,13 @@ MOST_STEPS = 100_000_000
 def posterior_from_counts(likelihood: Array, released: Integers, records: Integers) -> Array:
     """Posterior probability that a row of value x stems from a record of value y, from the counts of both sides.
 
-    Parameters
-    ----------
-    likelihood : ndarray, shape (X, Y)
-        Probability of released value x under record value y; floats, or fractions in an array of objects.
-    released : ndarray of int, shape (X,)
-        Number of rows of each released value; positive.
-    records : ndarray of int, shape (Y,)
-        Number of records of each value; positive, with the same sum.
+    The result has shape (X, Y) and the likelihood's type. A ValueError is raised if the sums differ, the release is
+    impossible for the table, or there are too many counts to enumerate.
 
-    Returns
-    -------
-    ndarray, shape (X, Y)
-        Numbers of the likelihood's type.
-
-    Raises
-    ------
-    ValueError
-        If the sums differ, the release is impossible for the table, or there are too many counts to enumerate.
+    - likelihood, shape (X, Y): Probability of released value x under record value y; floats, or fractions in an array
+      of objects.
+    - released, shape (X,): Number of rows of each released value; positive.
+    - records, shape (Y,): Number of records of each value; positive, with the same sum.
     """
     refuse(
         released.sum() != records.sum(),
@@ -301,12 +285,9 @@ def _counted_posterior(likelihood: Array, released: Integers, records: Integers)
 def with_row(law: Array, weights: Array) -> Array:
     """Distribution of counts after one more row has drawn its value.
 
-    Parameters
-    ----------
-    law : ndarray, shape (n_1 + 1, n_2 + 1, ...)
-        Probability of each vector of counts, for all values except the last; larger counts are left out.
-    weights : ndarray, shape (values,)
-        Probability of each value; there is one value more than `law` has axes.
+    - law, shape (n_1 + 1, n_2 + 1, ...): Probability of each vector of counts, for all values except the last; larger
+      counts are left out.
+    - weights, shape (values,): Probability of each value; there is one value more than `law` has axes.
     """
     updated: Array = law * weights[-1]
     for axis in range(law.ndim):

@@ -15,19 +15,10 @@ from metrics.columns import Floats, Integers, NumericDomain
 def round_likelihoods(release: ReportsRelease, rounds: int | None = None) -> list[Floats]:
     """Log-likelihood of each value under each report, one table of shape (n, d) for each distinct round.
 
-    Rounds that repeat an earlier one (memoized reports) count once.
+    Rounds that repeat an earlier one (memoized reports) count once. If the protocol has no ``log_likelihood(reports)``,
+    or there is no round, `NotApplicable` is raised.
 
-    Parameters
-    ----------
-    release : ReportsRelease
-        Reports of a protocol that has ``log_likelihood(reports)``.
-    rounds : int, optional
-        Number of rounds to read, from the first; all by default.
-
-    Raises
-    ------
-    NotApplicable
-        If the protocol has no likelihood, or there is no round.
+    - rounds: Number of rounds to read, from the first; None for all.
     """
     likelihood = given(getattr(release.protocol, "log_likelihood", None), "the reports' protocol has no likelihood")
     applicable(len(release.reports), "there is no report")
@@ -49,13 +40,7 @@ def log_prior(knowledge: Knowledge, column: str, d: int) -> Floats:
 
 
 def reported_column(knowledge: Knowledge) -> str:
-    """The column that the reports are about: the first sensitive one.
-
-    Raises
-    ------
-    NotApplicable
-        If the attacker's people have no sensitive column.
-    """
+    """The column that the reports are about: the first sensitive one, or `NotApplicable` if there is none."""
     applicable(knowledge.auxiliary.sensitive, "nothing says which column the reports are about")
     return knowledge.auxiliary.sensitive[0]
 
@@ -76,10 +61,7 @@ class ReportedValue(Attack):
     def run(self, release: ReportsRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Name one value for each person; ties are broken at random.
 
-        Raises
-        ------
-        NotApplicable
-            If the protocol has no likelihood, or the attacker's people have no sensitive column.
+        If the protocol has no likelihood, or the attacker's people have no sensitive column, `NotApplicable` is raised.
         """
         likelihood = self.likelihood(release)
         logs = likelihood + log_prior(knowledge, reported_column(knowledge), likelihood.shape[1])
@@ -204,10 +186,7 @@ class PoolInference(Attack):
 def pool_of_each(records: Microdata, column: str) -> Integers:
     """Pool of each value in the column's domain, shape (d,): level 1 of its hierarchy.
 
-    Raises
-    ------
-    NotApplicable
-        If the column holds numbers.
+    A column of numbers raises `NotApplicable`.
     """
     domain = records.domain(column)
     if isinstance(domain, NumericDomain):
@@ -217,14 +196,9 @@ def pool_of_each(records: Microdata, column: str) -> Integers:
 
 
 def preferred_pools(records: Microdata, column: str, pools: Integers) -> tuple[Integers, Integers]:
-    """The pool that contains most of each person's items (the first of equals), and the person of each row.
+    """Pool that contains most of each person's items (the first of equals), and the person of each row.
 
-    Returns
-    -------
-    preferred : ndarray of int, shape (persons,)
-        Pool of each person, in the order of their sorted names.
-    person : ndarray of int, shape (rows,)
-        Position of each row's person.
+    Persons, shape (persons,), are in the order of their sorted names.
     """
     _, person = np.unique(records.frame[records.person].to_numpy(), return_inverse=True)
     codes = records.domain(column).codes(records.frame[column])

@@ -51,15 +51,7 @@ def even_share(session: QuerySession, queries: int) -> float | None:
 
 @dataclass(frozen=True)
 class LinearSecret:
-    """Secret that is a linear combination of exact answers.
-
-    Parameters
-    ----------
-    queries : tuple of Query
-        The queries to ask.
-    weights : tuple of float
-        The secret is the sum of weights times exact answers. For histograms it is the largest entry of this sum.
-    """
+    """Secret that is a weighted sum of exact answers; for histograms, the largest entry of this sum."""
 
     queries: tuple[Query, ...]
     weights: tuple[float, ...]
@@ -69,17 +61,11 @@ class LinearSecret:
 class StatisticsKnowledge(Knowledge):
     """Knowledge of an attacker who infers persons' values from statistics.
 
-    Parameters
-    ----------
-    targets : sequence of LinearSecret
-        One for each secret, in the order of the claims.
-    low, high : float
-        Public bounds of numeric secrets.
-    categories : tuple of str
-        Public categories of categorical secrets; empty for numeric ones.
-    total : callable, optional
-        ``total(mask)`` is the sum of the secrets of a non-empty group, as the answer to one query. The mask is a
-        ndarray of bool, shape (targets,). None if the game has no such query.
+    - targets: One for each secret, in the order of the claims.
+    - low, high: Public bounds of numeric secrets.
+    - categories: Public categories of categorical secrets; empty for numeric ones.
+    - total: ``total(mask)``, with a mask of shape (targets,), is the sum of the secrets of a non-empty group, as the
+      answer to one query. None if the game has no such query.
     """
 
     targets: Sequence[LinearSecret] = ()
@@ -91,10 +77,7 @@ class StatisticsKnowledge(Knowledge):
     def claims(self, estimates: Sequence[Floats | None]) -> ValueClaims:
         """Claim estimated secrets: numbers clipped to the public bounds, or the category of the largest entry.
 
-        Parameters
-        ----------
-        estimates : sequence of ndarray or None
-            One estimate for each target; None abstains.
+        An estimate of None abstains.
         """
         values = [None if estimate is None else self._claim(np.asarray(estimate)) for estimate in estimates]
         confidence = [float(value is not None) for value in values]
@@ -119,10 +102,8 @@ class StatisticalDisclosure(Attack):
     def run(self, release: QuerySession, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Claim the estimated secrets.
 
-        Raises
-        ------
-        NotApplicable
-            If the knowledge is not a `StatisticsKnowledge`, or lacks the queries that the attack needs.
+        `NotApplicable` is raised for knowledge that is no `StatisticsKnowledge`, or lacks the queries that the attack
+        needs.
         """
         if not isinstance(knowledge, StatisticsKnowledge):
             raise NotApplicable("the game does not say which statistics hold the secret")
@@ -174,18 +155,10 @@ def estimates(
 ) -> list[Floats | None]:
     """Each target's weighted sum of mean answers, None if one of its queries was never answered.
 
-    Parameters
-    ----------
-    session : QuerySession
-        Answers the queries.
-    knowledge : StatisticsKnowledge
-        Holds the targets. They are processed in random order, so that a budget that runs out favours nobody.
-    rng : Generator
-        Draws the order of the targets.
-    repeats : int
-        Number of times each distinct query is asked; the queries of a target alternate.
-    epsilon : float or None
-        Budget of each query; the curator's own share if None.
+    Targets are processed in random order, so that a budget that runs out favours nobody.
+
+    - repeats: Number of times each distinct query is asked; the queries of a target alternate.
+    - epsilon: Budget of each query; the curator's default share if None.
     """
     means: dict[Query, Floats | None] = {}
     secrets: list[Floats | None] = [None] * len(knowledge.targets)

@@ -32,14 +32,9 @@ OutputScore = Callable[[Floats], Floats]
 class LearnedEvent:
     """Event of outputs that is more likely on one input than on the other.
 
-    Parameters
-    ----------
-    score : callable
-        Maps outputs, shape (n, features), to numbers, shape (n,); higher means more likely on the favoured input.
-    threshold : float
-        The event occurs if the score is at least this.
-    first : bool
-        True if the first input is the favoured one.
+    - score: Maps outputs, shape (n, features), to numbers, shape (n,); higher means more likely on the favoured input.
+    - threshold: The event occurs if the score is at least this.
+    - first: Whether the first input is the favoured one.
     """
 
     score: OutputScore
@@ -73,22 +68,11 @@ def learn_event(first: Floats, second: Floats, *, delta: float = 0.0, confidence
       bits on different inputs;
     - a logistic regression over all of these.
 
-    Parameters
-    ----------
-    first, second : ndarray of float, shape (n, features), (m, features)
-        Outputs on the two inputs, at least 4 each; NaN stands for no answer.
-    delta, confidence : float
-        Parameters of the bound.
+    Outputs have shapes (n, features) and (m, features); NaN stands for no answer. Different features, or fewer than 4
+    outputs on an input, raise a ValueError.
 
-    Raises
-    ------
-    ValueError
-        If the shapes differ in their features or there are fewer than 4 outputs.
-
-    References
-    ----------
-    Mironov (2012), On significance of the least significant bits for differential privacy.
-    Neyman and Pearson (1933), for the optimality of the likelihood ratio.
+    Source: Mironov (2012), On significance of the least significant bits for differential privacy. Neyman and Pearson
+    (1933), for the optimality of the likelihood ratio.
     """
     require(
         first.ndim == 2 and first.shape[1:] == second.shape[1:] and first.shape[1],
@@ -244,16 +228,10 @@ CONFIDENCE = 0.999
 class DistinguishingKnowledge(Knowledge):
     """Knowledge of an attacker who is to distinguish two neighbouring tables.
 
-    Parameters
-    ----------
-    queries : tuple of Query
-        Queries asked in each challenge.
-    challenges : sequence of QuerySession
-        Fresh sessions on the two tables, equally many on each, in secret order.
-    practise : callable, optional
-        ``practise(which, rng)`` opens a session of the attacker's own on the first (0) or the second (1) table.
-    delta : float
-        The delta of the targeted (epsilon, delta).
+    - queries: Queries asked in each challenge.
+    - challenges: Fresh sessions on the two tables, equally many on each, in secret order.
+    - practise: ``practise(which, rng)`` opens a session of the attacker on the first (0) or the second (1) table.
+    - delta: The delta of the targeted (epsilon, delta).
     """
 
     queries: tuple[Query, ...] = ()

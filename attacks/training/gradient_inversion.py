@@ -25,14 +25,9 @@ TOLERANCE = 0.15
 class Observation:
     """Updates observed for one batch of records.
 
-    Attributes
-    ----------
-    size : int
-        Number B of records.
-    updates : ndarray, shape (rounds, weights)
-        Sums of the records' gradients along local steps, each up to a factor.
-    models : ndarray, shape (rounds, weights)
-        Weights before each round.
+    - size: Number B of records.
+    - updates, shape (rounds, weights): Sums of the records' gradients along local steps, each up to a factor.
+    - models, shape (rounds, weights): Weights before each round.
     """
 
     size: int
@@ -144,10 +139,8 @@ def observations(release: TrainingRelease) -> Iterator[Observation]:
 def single_record(rows: Floats) -> Floats:
     """Record x, shape (d,), such that every row is a multiple of (x, 1), by least squares on the last entries.
 
-    Parameters
-    ----------
-    rows : ndarray, shape (outputs, d + 1)
-        Gradient of a linear layer for one example, the bias last; zeros are returned if all bias entries are 0.
+    - rows, shape (outputs, d + 1): Gradient of a linear layer for one example, the bias last. Zeros are returned if all
+      bias entries are 0.
     """
     bias = rows[:, -1]
     weight = bias @ bias
@@ -157,14 +150,8 @@ def single_record(rows: Floats) -> Floats:
 def records_in_span(encoding: Encoding, rows: Floats, size: int) -> Floats | None:
     """Encoded records, shape (size, d), that best fit the span of the rows; None if it has fewer dimensions.
 
-    Parameters
-    ----------
-    encoding : Encoding
-        Encoding of records.
-    rows : ndarray, shape (rows, d + 1)
-        Linear combinations of (x, 1).
-    size : int
-        Number of records, at most 12.
+    - rows, shape (rows, d + 1): Linear combinations of (x, 1).
+    - size: Number of records, at most 12.
     """
     from scipy.linalg import qr
 

@@ -97,18 +97,11 @@ class UpdateMembership(Attack):
 def alignment(gradients: Floats, reference: Floats, updates: Floats, sizes: Integers, noise: float) -> Floats:
     """Log-likelihood ratios of membership in an update, up to a constant, shape (candidates, updates).
 
-    Parameters
-    ----------
-    gradients : ndarray, shape (candidates, weights)
-        Gradients of candidates.
-    reference : ndarray, shape (people, weights)
-        Gradients of known non-members.
-    updates : ndarray, shape (updates, weights)
-        Observed updates: mean gradients over the records of each.
-    sizes : ndarray of int, shape (updates,)
-        Number of records of each update.
-    noise : float
-        Standard deviation of the noise on an update's coordinates.
+    - gradients, shape (candidates, weights): Gradients of candidates.
+    - reference, shape (people, weights): Gradients of known non-members.
+    - updates, shape (updates, weights): Observed updates: mean gradients over the records of each.
+    - sizes, shape (updates,): Number of records of each update.
+    - noise: Standard deviation of the noise on an update's coordinates.
     """
     mean = reference.mean(axis=0)
     spread = (reference - mean) / np.sqrt(len(reference))
