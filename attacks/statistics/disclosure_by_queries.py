@@ -158,7 +158,7 @@ def estimates(
     Targets are processed in random order, so that a budget that runs out favours nobody.
 
     - repeats: Number of times each distinct query is asked; the queries of a target alternate.
-    - epsilon: Budget of each query; the curator's default share if None.
+    - epsilon: Budget of each query; the curator's share for one query if None.
     """
     means: dict[Query, Floats | None] = {}
     secrets: list[Floats | None] = [None] * len(knowledge.targets)

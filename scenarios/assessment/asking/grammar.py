@@ -55,16 +55,10 @@ class QueryTextError(ValueError):
 class Schema:
     """What is public about a table's columns.
 
-    Parameters
-    ----------
-    columns : tuple of str
-        Names of all columns.
-    domains : mapping of str to Domain
-        Declared domains.
-    identifiers : tuple of str
-        Columns about which nothing is answered.
-    declared_in : str
-        Name of the file that declares the domains, for messages.
+    - columns: Names of all columns.
+    - domains: Declared domains.
+    - identifiers: Columns about which nothing is answered.
+    - declared_in: Name of the file that declares the domains, for messages.
     """
 
     columns: tuple[str, ...]
@@ -87,21 +81,13 @@ class _Token:
 
 
 def read_query(text: str, schema: Schema) -> Query:
-    """Read a query.
+    """Read a query in the language of this module.
 
-    Parameters
-    ----------
-    text : str
-        The query in the language of this module.
-    schema : Schema
-        What is public about the table.
+    `QueryTextError` names the word and its position. It is raised if:
 
-    Raises
-    ------
-    QueryTextError
-        If the text is no query, names an unknown column or category, or a column whose domain is not declared or does
-        not fit the statistic, or asks for a variance, covariance or correlation under a condition. The message names
-        the word and its position.
+    - the text is no query, or names an unknown column or category;
+    - a column's domain is not declared, or does not fit the statistic;
+    - a variance, covariance or correlation is asked for under a condition.
 
     Examples
     --------

@@ -47,16 +47,10 @@ KINDS: dict[str, type[Account]] = {
 class AccountTerms:
     """Options of an account as the user gives them; None for an option that is not given.
 
-    Parameters
-    ----------
-    epsilon : float, optional
-        The budget. It opens an account that does not exist yet.
-    delta : float, optional
-        Delta of the budget, by default 0.
-    composition : str, optional
-        One of `KINDS`; by default ``sequential`` without a delta and ``concentrated`` with one.
-    neighbours : {"replace", "add or remove"}, optional
-        Relation between neighbouring tables, by default ``replace``.
+    - epsilon: The budget. It opens an account that does not exist yet.
+    - delta: Delta of the budget, by default 0.
+    - composition: One of `KINDS`; by default ``sequential`` without a delta and ``concentrated`` with one.
+    - neighbours, {"replace", "add or remove"}: Relation between neighbouring tables, by default ``replace``.
     """
 
     epsilon: float | None = None
@@ -68,29 +62,17 @@ class AccountTerms:
 def open_account(path: Path | None, terms: AccountTerms, content: bytes, table: Path, person: str = "") -> Account:
     """Restore the account of a table, or make a new one, which has no file yet (`keep` writes it).
 
-    Parameters
-    ----------
-    path : Path, optional
-        File of the account; without it, a new account is made.
-    terms : AccountTerms
-        A new account's budget. Whatever it says about an account that exists must agree with it.
-    content : bytes
-        Content of the table's file.
-    table : Path
-        File of the table, named in errors.
-    person : str
-        Column of the person whom a new account protects; empty for one row.
-
-    Raises
-    ------
-    ValueError
-        If the account is that of another table or of another budget, or there is none and no budget is given.
-
-    Notes
-    -----
     The account keeps a random key and the keyed hash of the table's file. Without the key, the hash says nothing about
-    the table. With the key, one can test guesses of the whole file. Only the owner can therefore read the
-    account's file (`metrics.columns.files.write_atomically`), and it must not be published.
+    the table. With the key, one can test guesses of the whole file. Only the owner can therefore read the account's
+    file (`metrics.columns.files.write_atomically`), and it must not be published.
+
+    - path: File of the account; without it, a new account is made.
+    - terms: A new account's budget. Whatever it says about an account that exists must agree with it.
+    - content: Content of the table's file.
+    - person: Column of the person whom a new account protects; empty for one row.
+
+    A ValueError is raised if the account is that of another table or budget, or if there is none and no budget is
+    given.
     """
     if path is not None and path.exists():
         account = Account.restore(path)
@@ -119,10 +101,7 @@ def open_account(path: Path | None, terms: AccountTerms, content: bytes, table: 
 def keep(account: Account, path: Path) -> Account:
     """Write a new account to its file, unless another process just did, and return the account of the file.
 
-    Raises
-    ------
-    ValueError
-        If another process opened an account of another table or budget there.
+    A ValueError is raised if another process opened an account of another table or budget there.
     """
     if account.path is not None:
         return account
@@ -175,14 +154,9 @@ def _check_agreement(account: Account, path: Path, terms: AccountTerms) -> None:
 class Quote:
     """Price of a query before anything is spent.
 
-    Attributes
-    ----------
-    cost : tuple of float
-        Epsilon and delta of the answer.
-    bounds : tuple of PartBound
-        Bounds on the error of the noise in each part of the answer.
-    affordable : bool
-        Whether the account's budget allows it.
+    - cost: Epsilon and delta of the answer.
+    - bounds: Bounds on the error of the noise in each part of the answer.
+    - affordable: Whether the account's budget allows it.
     """
 
     cost: tuple[float, float]
@@ -193,32 +167,16 @@ class Quote:
 class PaidQuery:
     """A query about a table, with the epsilon to spend on it and the account that pays.
 
-    Queries are refused here or in `quote`, for public reasons only or because the file is no table.
+    Queries are refused here or in `quote`, for public reasons only or because the file is no table. They are then
+    ValueErrors, and so is an account of another table.
 
-    Parameters
-    ----------
-    table : Path
-        CSV or Parquet file.
-    roles : Path, optional
-        Roles file that declares the domains of the columns.
-    text : str
-        The query (`scenarios.assessment.asking.grammar`).
-    epsilon : float
-        What to spend.
-    mechanism : {"laplace", "gaussian"}
-        Noise of numbers.
-    account : Path, optional
-        File of the account; without it, the query can only be quoted.
-    terms : AccountTerms
-        Terms of a new account.
-    rows_per_person : int, optional
-        Largest number of rows of a person that answers are about, drawn at random; by default 1. Only where the roles
-        file names the column of the person.
-
-    Raises
-    ------
-    ValueError
-        If a file cannot be read, the query does not fit the table, or the account is that of another table.
+    - roles: Roles file that declares the domains of the columns.
+    - text: The query (`scenarios.assessment.asking.grammar`).
+    - mechanism, {"laplace", "gaussian"}: Noise of numbers.
+    - account: File of the account; without it, the query can only be quoted.
+    - terms: Terms of a new account.
+    - rows_per_person: Largest number of rows of a person that answers are about, drawn at random; by default 1. Only
+      where the roles file names the column of the person.
     """
 
     def __init__(
@@ -297,13 +255,7 @@ class PaidQuery:
         return self.account.remaining
 
     def quote(self, confidence: float) -> Quote:
-        """Cost and bounds on the noise; nothing is spent.
-
-        Raises
-        ------
-        ValueError
-            If the query cannot be answered under these terms.
-        """
+        """Cost and bounds on the noise; nothing is spent. A query that these terms do not allow raises a ValueError."""
         cost, bounds = self._session(self.account).quote(self.query, self.epsilon, confidence=confidence)
         return Quote(cost[:2], bounds, self.account.affords(*cost))
 
@@ -313,12 +265,8 @@ class PaidQuery:
         An answer outside of its public range, such as a negative count, is moved to the nearer end of the range. This
         is post-processing and makes the error smaller, but the answer is then biased.
 
-        Raises
-        ------
-        BudgetSpent
-            If the cost exceeds the remaining budget.
-        ValueError
-            If the query cannot be answered under these terms, or no account is named; then nothing is spent.
+        `BudgetSpent` is raised if the cost exceeds the remaining budget. A ValueError, with nothing spent, is raised if
+        these terms do not allow the query, or no account is named.
         """
         if self.path is None:
             raise ValueError("--account: name the file of the account that pays (--dry-run needs none)")

@@ -37,29 +37,16 @@ ERROR = 0.05
 def confirmed_bounds(results: Sequence[Result], settings: int) -> dict[tuple[str, str], float]:
     """The largest sure upper bound among the attacks on each setting, by its name and canonical parameters.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        Fresh plays, on people who were drawn independently of the choice.
-    settings : int
-        Number of settings that are confirmed together, at least 1.
-
-    Returns
-    -------
-    dict of (str, str) to float
-        Bounds by setting. Attacks with fewer than `leaderboard.statistics.pairs.FEWEST_TRIALS` trials are not judged,
-        and no bound is about them.
-
-    Notes
-    -----
     The bounds hold however plays vary (`leaderboard.statistics.play_bounds.sure_upper`). A setting meets a bound b if
     the upper bounds of all its attacks do, each of level 1 - `ERROR` / settings. Suppose that some attack has an
     advantage above b. Its own upper bound is then at most b with probability at most `ERROR` / settings. This holds
-    however many attacks there are. Over all settings the probabilities add up to `ERROR`.
+    however many attacks there are. Over all settings the probabilities add up to `ERROR`. Attacks with fewer than
+    `leaderboard.statistics.pairs.FEWEST_TRIALS` trials are not judged, and no bound is about them.
 
-    References
-    ----------
-    Berger (1982), Multiparameter hypothesis testing and acceptance sampling, for this intersection-union test.
+    - results: Fresh plays, on people who were drawn independently of the choice.
+    - settings: Number of settings that are confirmed together, at least 1.
+
+    Source: Berger (1982), Multiparameter hypothesis testing and acceptance sampling, for this intersection-union test.
     """
     level = level_of_each(settings, 1 - ERROR)
     return _largest(results, lambda success: sure_upper(success, level))
@@ -94,14 +81,9 @@ FINALISTS = 3
 class Round:
     """One round of the choice.
 
-    Attributes
-    ----------
-    settings : int
-        Most settings that are played; 0 for all.
-    plays : int
-        Plays of each, those of earlier rounds included.
-    every_attack : bool
-        Whether all attacks are played, or only the cheap ones.
+    - settings: Most settings that are played; 0 for all.
+    - plays: Plays of each, those of earlier rounds included.
+    - every_attack: Whether all attacks are played, or only the cheap ones.
     """
 
     settings: int
@@ -128,23 +110,14 @@ def survivors(
 ) -> list[Exposure]:
     """Settings that are played on: the most useful ones that may meet the bound, and the safest one.
 
-    Parameters
-    ----------
-    exposures : sequence of Exposure
-        Settings as measured so far.
-    bound : float
-        Bound of the worst advantage.
-    count : int
-        Most settings to return; the safest one is among them.
-    refused : callable
-        Whether a report would refuse a setting whatever its plays show. Such settings only fill places that are left.
+    They come in descending order of utility. Settings without utility, or with failures, are left out; those that no
+    attack was judged on stay. The safest one is the most useful that meets the bound already, or else that of the
+    smallest upper bound.
 
-    Returns
-    -------
-    list of Exposure
-        In descending order of utility. Settings without utility, or with failures, are left out; those that no attack
-        was judged on stay. The safest one is the most useful that meets the bound already, or else that of the smallest
-        upper bound.
+    - bound: Bound of the worst advantage.
+    - count: Most settings to return; the safest one is among them.
+    - refused: Whether a report would refuse a setting whatever its plays show. Such settings only fill places that are
+      left.
     """
     measured = [one for one in exposures if one.utility is not None and not one.failures]
     if not measured:
@@ -182,23 +155,15 @@ def nearest(
 def fresh_plays(chosen: Sequence[Exposure], plays: int, bound: float, most: int) -> int:
     """Number of fresh plays after which the bounds of all settings are expected to meet the bound.
 
-    Parameters
-    ----------
-    chosen : sequence of Exposure
-        Settings, each measured with advantage a < bound and upper bound u.
-    plays : int
-        Plays by which they were measured.
-    bound : float
-        Bound b of the worst advantage.
-    most : int
-        Largest number to return.
-
-    Notes
-    -----
     u - a falls with the square root of the number of plays. The settings were chosen since a is small, partly by luck.
     So a is taken to be a + (u - a)/2. With a known variance between plays, m = plays ((u - a) / (b - (a + u)/2))² fresh
-    plays would be enough. The variance is estimated from the n fresh plays. So n is the least number that is at least
-    m times `leaderboard.statistics.pairs.widening` of n, and at least `plays`.
+    plays would be enough. The variance is estimated from the n fresh plays. So n is the least number that is at least m
+    times `leaderboard.statistics.pairs.widening` of n, and at least `plays`.
+
+    - chosen: Settings, each measured with advantage a < bound and upper bound u.
+    - plays: Plays by which they were measured.
+    - bound: Bound b of the worst advantage.
+    - most: Largest number to return.
     """
     counts = np.arange(2, max(2, most) + 1, dtype=float)
     worth = counts / widening(counts, level_of_each(max(1, len(chosen)), 1 - ERROR))
@@ -259,22 +224,12 @@ MOST_FRESH = 40
 class Finalist:
     """One of the best settings, measured on fresh plays.
 
-    Attributes
-    ----------
-    entry : NamedMethod
-        The setting.
-    exposure : Exposure or None
-        Its utility and worst attack on fresh plays alone; None if none was played.
-    upper : float or None
-        Largest upper bound among its attacks, if plays vary as they did
-        (`scenarios.assessment.choosing.choice.bounds_in_plays`).
-    confirmed : bool
-        Whether `upper` is within the bound and nothing failed. If plays vary as they did, some finalist is confirmed
-        wrongly with probability at most `scenarios.assessment.choosing.choice.ERROR`.
-    refused : bool
-        Whether a report on a release of the whole table would call its classes above the bound.
-    sure : bool
-        Whether it is confirmed however plays vary (`scenarios.assessment.choosing.choice.confirmed_bounds`).
+    - exposure: Its utility and worst attack on fresh plays alone; None if none was played.
+    - upper: Largest upper bound among its attacks, if plays vary as they did (`bounds_in_plays`).
+    - confirmed: Whether `upper` is within the bound and nothing failed. If plays vary as they did, some finalist is
+      confirmed wrongly with probability at most `ERROR`.
+    - refused: Whether a report on a release of the whole table would call its classes above the bound.
+    - sure: Whether it is confirmed however plays vary (`confirmed_bounds`).
     """
 
     entry: NamedMethod
@@ -294,22 +249,14 @@ class Finalist:
 class Choice:
     """Outcome of a choice.
 
-    Attributes
-    ----------
-    finalists : tuple of Finalist
-        The best settings; those that meet the bound first, in descending order of utility.
-    measured : tuple of Exposure
-        All settings as they were measured while choosing. Bounds hold for each setting alone, and the best of many
-        looks better than it is.
-    plays : int
-        Number of fresh plays.
-    ended_early : bool
-        Whether the time budget ended the choice before all rounds or fresh plays.
-    interrupted : int
-        Number of the signal that interrupted the choice, or 0.
-    nearest : NamedMethod or None
-        Where no finalist meets the bound, the useful setting that a report would not refuse and whose upper bound was
-        the smallest while choosing.
+    - finalists: The best settings; those that meet the bound first, in descending order of utility.
+    - measured: All settings as they were measured while choosing. Bounds hold for each setting alone, and the best of
+      many looks better than it is.
+    - plays: Number of fresh plays.
+    - ended_early: Whether the time budget ended the choice before all rounds or fresh plays.
+    - interrupted: Number of the signal that interrupted the choice, or 0.
+    - nearest: Where no finalist meets the bound, the useful setting that a report would not refuse and whose upper
+      bound was the smallest while choosing.
     """
 
     finalists: tuple[Finalist, ...]
@@ -324,24 +271,12 @@ class Choice:
 class Chooser:
     """Plays the rounds of a choice.
 
-    Parameters
-    ----------
-    portfolio : Portfolio
-        Settings and attacks.
-    bound : float
-        Bound of the worst advantage, in (0, 1).
-    store : Store
-        Keeps results, so that an interrupted choice goes on where it was.
-    backend : Backend
-        Where trials are played.
-    display : Display
-        Shows the progress.
-    budget : float
-        Seconds that the choice may take. More time means more rounds and more fresh plays.
-    refused : callable
-        Whether a report on the whole table would refuse a setting, whatever its plays show.
-    clock : callable
-        Returns the time in seconds.
+    - bound: Bound of the worst advantage, in (0, 1).
+    - store: Keeps results, so that an interrupted choice goes on where it was.
+    - backend: Where trials are played.
+    - budget: Seconds that the choice may take. More time means more rounds and more fresh plays.
+    - refused: Whether a report on the whole table would refuse a setting, whatever its plays show.
+    - clock: Returns the time in seconds.
     """
 
     portfolio: Portfolio

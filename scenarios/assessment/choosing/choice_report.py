@@ -32,14 +32,9 @@ from scenarios.tables.review import RowsOfPeople, counted_cells, guarantee_to_pe
 class Effect:
     """What one release of the whole table does.
 
-    Attributes
-    ----------
-    costs : mapping of str to str
-        What happened to each column, in words.
-    classes : mapping of str to float
-        Risks of the classes of people alike by title, as a report counts them; none for synthetic rows.
-    hidden : tuple of Note
-        Warnings of columns that differ inside their public bins, which utility does not see.
+    - costs: What happened to each column, in words.
+    - classes: Risks of the classes of people alike by title, as a report counts them; none for synthetic rows.
+    - hidden: Warnings of columns that differ inside their public bins, which utility does not see.
     """
 
     costs: Mapping[str, str] = field(default_factory=dict)
@@ -55,16 +50,9 @@ class Effect:
 class WholeTable:
     """Releases the whole table by settings, each once.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        The table.
-    sensitive : tuple of str
-        Sensitive columns that are asked about.
-    bound : float
-        Bound of the worst advantage, in (0, 1).
-    seed : int
-        Seed of each release.
+    - sensitive: Sensitive columns that are asked about.
+    - bound: Bound of the worst advantage, in (0, 1).
+    - seed: Seed of each release.
     """
 
     dataset: Dataset
@@ -126,15 +114,7 @@ _DIFFERENCE = (
 
 @dataclass(frozen=True)
 class Source:
-    """The files that a choice is about.
-
-    Attributes
-    ----------
-    table : str
-        The table.
-    roles : Path, optional
-        Its roles file.
-    """
+    """The table and the roles file that a choice is about."""
 
     table: str
     roles: Path | None
@@ -188,24 +168,12 @@ def choice_sections(
 ) -> list[Section]:
     """Sections of the report.
 
-    Parameters
-    ----------
-    choice : Choice
-        The outcome.
-    bound : float
-        Bound of the worst advantage.
-    people : int
-        Number of people in a release.
-    source : Source
-        The files.
-    guarantees : sequence of StatedGuarantee
-        What each finalist guarantees on the whole table.
-    only : sequence of str
-        Kinds of settings that were asked for; all if there is none.
-    effects : mapping of str to Effect
-        What a release of the whole table does, by the finalist's label.
-    of_people : sequence of str
-        What the numbers are to people who have several rows (`people_warnings`); none where a row is a person.
+    - bound: Bound of the worst advantage.
+    - people: Number of people in a release.
+    - guarantees: What each finalist guarantees on the whole table.
+    - only: Kinds of settings that were asked for; all if there is none.
+    - effects: What a release of the whole table does, by the finalist's label.
+    - of_people: What the numbers are to people who have several rows (`people_warnings`); none where a row is a person.
     """
     best = _best(choice, bound, f"{people:,} released people", only)
     rows = [(one,) for one in of_people]
@@ -225,12 +193,8 @@ def choice_sections(
 def people_warnings(rows: RowsOfPeople | None, guaranteed: Mapping[str, Guarantee]) -> list[str]:
     """What the numbers of a choice are to people who have several rows: what is counted, and what they are guaranteed.
 
-    Parameters
-    ----------
-    rows : RowsOfPeople, optional
-        Numbers of rows and people of the table, if a person has several rows.
-    guaranteed : mapping of str to Guarantee
-        What each finalist guarantees, by its label.
+    - rows: Numbers of rows and people of the table, if a person has several rows.
+    - guaranteed: What each finalist guarantees, by its label.
     """
     if rows is None:
         return []

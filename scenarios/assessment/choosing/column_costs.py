@@ -30,17 +30,7 @@ _DURATIONS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 
 
 def unchanged_cells(original: pd.Series[Any], released: pd.Series[Any], domain: Domain) -> Booleans:
-    """Whether each released cell is the plain original value beside it, shape (n,).
-
-    Parameters
-    ----------
-    original : Series, shape (n,)
-        Original values.
-    released : Series, shape (n,)
-        Released cells of the same people.
-    domain : Domain
-        The column's domain.
-    """
+    """Whether each released cell is the plain original value of the same person beside it, shape (n,)."""
     cells = read_cells(released.reset_index(drop=True), domain)
     return np.asarray(cells.plain[cells.codes] & _same(original, cells))
 
@@ -59,22 +49,11 @@ def _same(original: pd.Series[Any], cells: NumericCells | CategoricalCells) -> B
 def column_costs(
     records: Microdata, release: MicrodataRelease, units: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, str]:
-    """What a release does to each column, in words.
+    """What a release does to each released column of the records, in words.
 
-    Parameters
-    ----------
-    records : Microdata
-        The original records.
-    release : MicrodataRelease
-        Their release.
-    units : mapping of str to str
-        What integers count, such as ``days``, by column; ``values`` by default.
+    Columns whose rows stem from no person are compared by their distributions.
 
-    Returns
-    -------
-    dict of str to str
-        By released column of the records: for example ``ranges of 10 in the middle, of 0 to 99`` for numbers, or
-        ``30 % changed``. Columns whose rows stem from no person are compared by their distributions.
+    - units: What integers count, such as ``days``, by column; ``values`` by default.
 
     Examples
     --------
@@ -221,15 +200,7 @@ LOST = 0.5
 
 @dataclass(frozen=True)
 class RankCorrelation:
-    """Spearman's rank correlation of two columns.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The two columns.
-    before, after : float
-        In the original table and in the release, in [-1, 1].
-    """
+    """Spearman's rank correlation of two columns in the original table and in the release, in [-1, 1]."""
 
     columns: tuple[str, str]
     before: float
@@ -251,14 +222,7 @@ def rank_correlations(
 ) -> list[RankCorrelation]:
     """The pairs of numbers whose rank correlation changed most, at most `SHOWN`, the largest change first.
 
-    Parameters
-    ----------
-    original : DataFrame, shape (n, columns)
-        Original values.
-    released : DataFrame, shape (m, columns)
-        Released cells. A range counts as its middle. Suppressed and missing cells are left out.
-    domains : mapping of str to Domain
-        Domains of the columns.
+    A released range counts as its middle. Suppressed and missing cells are left out.
     """
     values: dict[str, tuple[Floats, Floats]] = {}
     for name, domain in domains.items():

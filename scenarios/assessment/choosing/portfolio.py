@@ -25,12 +25,8 @@ MOST, FEWEST = 1000, 20
 class Portfolio:
     """A plan of settings that fit a table.
 
-    Attributes
-    ----------
-    plan : Plan
-        Games, settings and attacks; its number of plays and its attacks change from round to round.
-    notes : tuple of str
-        What is not asked or not played, and why.
+    - plan: Games, settings and attacks; its number of plays and its attacks change from round to round.
+    - notes: What is not asked or not played, and why.
     """
 
     plan: Plan
@@ -58,26 +54,13 @@ def read_portfolio(
 ) -> Portfolio:
     """The portfolio for a table.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        The table.
-    goals : sequence of str
-        Goals of the attacks, keys of `QUESTIONS`. By default all that can be asked about the table.
-    people : int, optional
-        Number of people in a release, and of people who are not in it. By default two fifths of the table, at most
-        `MOST`.
-    keep : sequence of str
-        Columns that a release must hold unchanged.
-    only : sequence of str
-        Kinds of settings to play (`scenarios.assessment.choosing.goals.KINDS`). By default all.
-    seed : int
-        Seed of all plays.
+    - goals: Goals of the attacks, keys of `QUESTIONS`. By default all that can be asked about the table.
+    - people: Number of people in a release, and of people who are not in it. By default two fifths of the table, at
+      most `MOST`.
+    - keep: Columns that a release must hold unchanged.
+    - only: Kinds of settings to play (`scenarios.assessment.choosing.goals.KINDS`). By default all.
 
-    Raises
-    ------
-    ValueError
-        If the table is too small, a goal cannot be asked about it, a column does not exist, or no setting fits.
+    A ValueError is raised if the table is too small for a goal, a column does not exist, or no setting fits.
     """
     records = dataset.records
     for name in keep:
@@ -122,10 +105,7 @@ def _sizes(units: Units, people: int | None) -> dict[str, int]:
 def _questions(dataset: Dataset, goals: Sequence[str], people: int) -> tuple[list[str], list[str]]:
     """Questions that can be asked, and a note for each that cannot.
 
-    Raises
-    ------
-    ValueError
-        If a goal that was named cannot be asked about, or none can.
+    A ValueError is raised if a goal that was named cannot be asked about, or none can.
     """
     asked, notes = [], []
     for goal in dict.fromkeys(goals or QUESTIONS):

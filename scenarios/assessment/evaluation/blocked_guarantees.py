@@ -16,17 +16,12 @@ ROWS = 50
 
 
 def blocked_guarantees(records: Microdata, most: int | None = None) -> list[str]:
-    """Notes on columns that keep exported defenses from their guarantee of epsilon, one for each group of columns.
+    """Notes on columns that keep exported defenses from a guarantee of epsilon, one for each group of columns.
 
     The guarantee of each defense is compared between two tables. In the first all domains are declared and no value is
     missing. The second is equal except for one column, which is as in the records.
 
-    Parameters
-    ----------
-    records : Microdata
-        The records.
-    most : int, optional
-        Number of defenses up to which a note names them all; of more it names the first. By default it names all.
+    `most` is the number of defenses up to which a note names them all; of more it names the first. None means all.
     """
     notes = []
     inferences, gaps = list(_inferred(records)), list(_missing(records))

@@ -54,27 +54,11 @@ BEYOND_CHANCE = 2.0
 def refuse_control_in_release(
     name: str, released: pd.DataFrame, records: Microdata, control: Microdata, domains: Mapping[str, Domain]
 ) -> None:
-    """Refuse a release that holds the control people.
+    """Refuse a release that holds the control people, with a ValueError that names the release.
 
-    Parameters
-    ----------
-    name : str
-        The release, which the error names.
-    released : DataFrame, shape (rows, columns)
-        Released cells.
-    records, control : Microdata
-        The original records and the control people.
-    domains : mapping of str to Domain
-        Domains of the released columns.
+    The condition is that rows remain which no record can have given. Most control people explain nearly all of them,
+    and further copies of records do not.
 
-    Raises
-    ------
-    ValueError
-        If rows remain that no record can have given, most control people explain nearly all of them, and further copies
-        of records do not.
-
-    Notes
-    -----
     Rows of one kind are equal in all cells. A kind has as many rows too many as it has more rows than people whom its
     cells hold. The control people explain the difference of the rows too many without and with them. As many records,
     drawn with replacement, explain what people of the same population explain by chance. Noise and synthesis give rows
@@ -116,21 +100,11 @@ def read_tables(
 ) -> tuple[Dataset, Roles, Microdata | None, str]:
     """Read the original table and the control people, as `EvaluationSetting` takes them.
 
-    Parameters
-    ----------
-    table : str
-        File of the table; ``-`` is standard input.
-    roles : Path, optional
-        Its roles file. Without one, texts that differ in every record are refused.
-    reading : mapping of str
-        How files are read; see `scenarios.tables.roles.read_roles`.
-    control : str, optional
-        File of the control people.
+    Without a roles file, texts that differ in every record are refused. A refused file is a ValueError.
 
-    Raises
-    ------
-    ValueError
-        If a file is refused; see `read_control`.
+    - table: File of the table; ``-`` is standard input.
+    - reading: How files are read; see `scenarios.tables.roles.read_roles`.
+    - control: File of the control people.
     """
     declared = read_roles(roles, reading)
     dataset = load_table(input_path(table), roles, reading=reading)
@@ -144,29 +118,14 @@ OFTEN = 0.05
 
 
 def read_control(path: Path, dataset: Dataset, roles: Roles) -> tuple[Microdata, str]:
-    """Read people of the same population who were not in the table.
+    """Read people of the same population who were not in the table, and the checksum of their file.
 
-    Parameters
-    ----------
-    path : Path
-        CSV or Parquet file with all columns of the original table; identifiers may be missing.
-    dataset : Dataset
-        The original table, which gives domains. Those that are inferred, or of columns without a role, are extended.
-    roles : Roles
-        Its roles file.
+    The people get the domains of both tables: those that are inferred, or of columns without a role, are extended.
+    Identifiers may be missing.
 
-    Returns
-    -------
-    control : Microdata
-        The people, with the domains of both tables.
-    sha256 : str
-        Checksum of the file.
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be read, lacks a column, or holds a value outside a declared domain. Also if it holds people
-        of the original table: the same rows, or rows that agree in every column, identifiers included.
+    A ValueError is raised if the file cannot be read, lacks a column, or holds a value outside a declared domain. It is
+    also raised if it holds people of the original table: the same rows, or rows that agree in every column, identifiers
+    included.
     """
     data = read_bytes(path)
     columns, _ = text_table(path, data, roles)
@@ -206,13 +165,7 @@ def records_among(control: Microdata, records: Microdata) -> int:
 
 
 def control_warnings(setting: EvaluationSetting) -> Iterator[str]:
-    """A warning of control people who may be in the table: many of them equal a record.
-
-    Parameters
-    ----------
-    setting : EvaluationSetting
-        The original table and the control people.
-    """
+    """A warning of control people who may be in the table: many of them equal a record."""
     if setting.control is None or not len(setting.control):
         return
     equal, people = records_among(setting.control, setting.records), len(setting.control)
@@ -281,14 +234,10 @@ MOST = 10**7
 
 
 def upper_bound(asked: int, risk: float = 0.0) -> float:
-    """Upper bound of the risk that a report finds if it measures `risk`.
+    """Upper bound of the risk that a report finds if it measures an advantage of `risk`, in [0, 1].
 
-    Parameters
-    ----------
-    asked : int
-        Number of control people about whom attacks are asked, at least 1; as many people of the table are asked about.
-    risk : float
-        Measured advantage, in [0, 1].
+    - asked: Number of control people about whom attacks are asked, at least 1; as many people of the table are asked
+      about.
     """
     score = Score("attributes", CHANCE + risk * (1 - CHANCE), CHANCE, asked, asked)
     return _upper(MeasuredAttack(attack="", goal="attributes", knows="everything", score=score), 1)
@@ -299,17 +248,8 @@ def people_needed(threshold: float, risk: float = 0.0) -> int:
 
     The number holds for a chance level of `CHANCE`, and if the report's number of targets is half of it.
 
-    Parameters
-    ----------
-    threshold : float
-        Largest acceptable risk, in (0, 1).
-    risk : float
-        Advantage that the report will measure, at least 0 and below the threshold.
-
-    Raises
-    ------
-    ValueError
-        If the threshold lies outside (0, 1), or the risk outside [0, threshold).
+    - threshold: Largest acceptable risk, in (0, 1), or a ValueError is raised.
+    - risk: Advantage that the report will measure, at least 0 and below the threshold, or a ValueError is raised.
 
     Examples
     --------
@@ -323,19 +263,9 @@ def people_needed(threshold: float, risk: float = 0.0) -> int:
 
 
 def largest_risk(asked: int, threshold: float) -> float | None:
-    """Largest measured risk that a report with so many people still shows to be within a threshold.
+    """Largest measured risk that a report on so many control people still shows to be within a threshold.
 
-    Parameters
-    ----------
-    asked : int
-        Number of control people about whom attacks are asked.
-    threshold : float
-        Largest acceptable risk, in (0, 1).
-
-    Returns
-    -------
-    float or None
-        A multiple of 0.01; None if even a risk of 0 is not shown.
+    It is a multiple of 0.01, or None if even a risk of 0 is not shown.
     """
     shown = [percent for percent in range(100) if asked and upper_bound(asked, percent / 100) <= threshold]
     return shown[-1] / 100 if shown else None
@@ -344,19 +274,10 @@ def largest_risk(asked: int, threshold: float) -> float | None:
 def trials_needed(outcome: MeasuredAttack, threshold: float, number: int = 1) -> int | None:
     """Number of trials that would show an attack to be within a threshold, if its rates stay as measured.
 
-    Parameters
-    ----------
-    outcome : MeasuredAttack
-        A measured attack.
-    threshold : float
-        Largest acceptable risk, in (0, 1).
-    number : int
-        Number of the release among those that are judged on the same people.
+    It is None if the measured advantage is not below the threshold, or more than `MOST` trials are needed.
 
-    Returns
-    -------
-    int or None
-        The number; None if the measured advantage is not below the threshold, or more than `MOST` trials are needed.
+    - threshold: Largest acceptable risk, in (0, 1).
+    - number: Number of the release among those that are judged on the same people.
     """
     score, estimate = outcome.score, outcome.advantage()
     if score is None or estimate is None or estimate.value >= threshold:
@@ -373,12 +294,7 @@ def trials_needed(outcome: MeasuredAttack, threshold: float, number: int = 1) ->
 def control_words(control: int, rows: int) -> str:
     """Say for each of the thresholds `STATED` up to which measured risk a control group is large enough.
 
-    Parameters
-    ----------
-    control : int
-        Number of control people.
-    rows : int
-        Number of rows of the table without them.
+    `rows` counts the rows of the table without the control people.
     """
     return "; ".join(f"threshold {exact(one)}: {_enough_words(one, control, rows)}" for one in STATED)
 

@@ -26,22 +26,14 @@ CONFIDENCE = 0.95
 class MeasuredAttack:
     """Outcome of one attack on a finished release.
 
-    Attributes
-    ----------
-    attack : str
-        Class name of the attack.
-    goal : str
-        Its goal (see `leaderboard.results.goals`).
-    knows : str
-        What the attacker knows of its targets: ``everything``, ``quasi-identifiers``, ``nothing`` or ``two halves``.
-    column : str
-        The column whose values are inferred; empty for other goals.
-    score : Score or None
-        Success and chance level; None if the attack was skipped.
-    reason : str
-        Why the attack was skipped; empty if it was not.
-    nothing_told : bool
-        Whether the release tells nobody apart, so that no attack is better than guessing, and none can be.
+    - attack: Class name of the attack.
+    - goal: Its goal (see `leaderboard.results.goals`).
+    - knows: What the attacker knows of its targets: ``everything``, ``quasi-identifiers``, ``nothing`` or ``two
+      halves``.
+    - column: The column whose values are inferred; empty for other goals.
+    - score: Success and chance level; None if the attack was skipped.
+    - reason: Why the attack was skipped; empty if it was not.
+    - nothing_told: Whether all people look alike in the release, so that no attack can be better than guessing.
     """
 
     attack: str
@@ -109,25 +101,14 @@ MOST_BINS = 10_000
 class EvaluationSetting:
     """The original table, people who were not in it, and the targets of attacks.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        The original table.
-    roles : Roles
-        Its roles file, which also says how files are read.
-    control : Microdata, optional
-        People of the same population who were not in the table, with the roles of the originals.
-    control_sha256 : str
-        Checksum of their file; empty without control.
-    seed : int
-        Seed of all random draws.
-    targets : int
-        Number of people in the table whom attacks are about, at least 1.
+    - roles: The roles file of the original table, which also says how files are read.
+    - control: People of the same population who were not in the table, with the roles of the originals.
+    - control_sha256: Checksum of their file; empty without control.
+    - seed: Seed of all random draws.
+    - targets: Number of people in the table whom attacks are about, at least 1.
 
-    Raises
-    ------
-    ValueError
-        If the table has no column to compare, or so many categories that its bins do not fit into memory.
+    A ValueError is raised if the table has no column to compare, or so many categories that its bins do not fit into
+    memory.
     """
 
     dataset: Dataset = field(repr=False)

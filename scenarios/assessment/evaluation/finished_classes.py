@@ -23,16 +23,9 @@ def class_report(
 ) -> RiskReport:
     """Class measures of original values or released cells, as `tokumei risk` shows them.
 
-    Parameters
-    ----------
-    setting : EvaluationSetting
-        The original table.
-    cells : DataFrame, shape (rows, columns with a role)
-        The values or cells.
-    sensitive : sequence of str
-        Sensitive columns that were released.
-    people : ndarray of int, shape (rows,), or None
-        The person of each row, if it is known.
+    - cells, shape (rows, columns with a role): The values or cells.
+    - sensitive: Sensitive columns that were released.
+    - people, shape (rows,): The person of each row; None if it is not known.
     """
     records = setting.records
     columns = {name: CodedCells.of_values(cells[name]) for name in (*records.quasi_identifiers, *sensitive)}
@@ -45,16 +38,10 @@ def class_report(
 class FinishedClasses(NamedTuple):
     """Equivalence classes of a release in its quasi-identifiers.
 
-    Parameters
-    ----------
-    inside : ndarray of bool, shape (rows,)
-        Which rows belong to a class.
-    classes : ndarray of int, shape (rows inside,)
-        The class of each of them.
-    people : ndarray of int, shape (rows,), or None
-        The person of each row, if it is known.
-    report : RiskReport
-        Class measures, as `tokumei risk` shows them.
+    - inside, shape (rows,): Which rows belong to a class.
+    - classes, shape (rows inside,): The class of each of them.
+    - people, shape (rows,): The person of each row; None if it is not known.
+    - report: Class measures, as `tokumei risk` shows them.
     """
 
     inside: Booleans
@@ -70,13 +57,7 @@ class FinishedClasses(NamedTuple):
 
 
 def released_classes(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin) -> FinishedClasses | None:
-    """Classes of a release, which are computed once; None without quasi-identifiers.
-
-    Parameters
-    ----------
-    setting, table, origin
-        As in `evaluate`.
-    """
+    """Classes of a release, which are computed once; None without quasi-identifiers."""
 
     def compute() -> FinishedClasses:
         people, cells = people_of_rows(setting, table, origin), table.alike[list(setting.columns)]

@@ -98,16 +98,8 @@ class LearnedBaseline(AttributeQuestion):
 
     The baseline learns from the other records in the clear, which say nothing about the targets themselves. Whatever it
     infers follows from statistics of the population. Of `BASELINES` and the most frequent value, the one that infers
-    most targets' values counts. An advantage over it is therefore rather too small than too large.
-
-    Parameters
-    ----------
-    setting : EvaluationSetting
-        The original records, which keep what the baseline infers for the next release.
-    column : str
-        The column whose values are inferred.
-    targets : int
-        Number of targets.
+    most targets' values counts. An advantage over it is therefore rather too small than too large. `setting` keeps what
+    the baseline infers for the next release.
     """
 
     def __init__(self, *, setting: EvaluationSetting, column: str, targets: int) -> None:
@@ -153,8 +145,6 @@ class GivenSinglingOut(SinglingOutQuestion):
     The chance level is that of the control people. If they are fewer than the people of the table, it is their rate
     times n / m at most. Without control people, or where that is larger, it is `bound`.
 
-    Notes
-    -----
     A predicate that holds for a share w of the population isolates one of n people with probability n w (1 - w)^(n -
     1). That is n / m times (1 - w)^(n - m) times its probability for m people. A control trial counts as m / n of a
     trial, so that the interval allows for the factor. Predicates that isolate a person of a random part of the table
@@ -263,16 +253,8 @@ class PosedQuestions:
 
     No attack can repeat the mechanism, since only its result is known.
 
-    Parameters
-    ----------
-    setting : EvaluationSetting
-        Original table and control people.
-    table : FinishedTable
-        The release.
-    origin : RowOrigin
-        What is known about the origin of its rows.
-    only : MeasuredAttack, optional
-        The outcome of the only attack that is played again; by default, every attack is played.
+    - origin: What is known about the origin of the release's rows.
+    - only: The outcome of the only attack that is played again; by default, every attack is played.
     """
 
     setting: EvaluationSetting
@@ -373,20 +355,10 @@ class PosedQuestions:
     ) -> Iterator[MeasuredAttack]:
         """Outcomes of the attacks whose goal is that of a question.
 
-        Parameters
-        ----------
-        question, people : Question, GivenPeople
-            What is asked, and about whom.
-        knows : str
-            What the attacker knows of its targets.
-        names : tuple of str
-            Names of the random generator, which the attack's name follows.
-        attacks : sequence of Attack
-            The attacks.
-        column : str
-            Column whose values are inferred; empty for other questions.
-        nothing_told : bool
-            Whether the release tells nobody apart.
+        - knows: What the attacker knows of its targets.
+        - names: Names of the random generator, which the attack's name follows.
+        - column: Column whose values are inferred; empty for other questions.
+        - nothing_told: Whether all people look alike in the release.
         """
         game = FinishedRelease(people=people, question=question)
         asked = pursuing(question.takes, attacks)
@@ -532,42 +504,23 @@ FEWEST_RIGHT = 10
 class ReleaseEvaluation:
     """Utility and risk of one finished release.
 
-    Attributes
-    ----------
-    name : str
-        The file, or the built-in defense.
-    sha256 : str
-        Checksum of its content.
-    rows : int
-        Number of released rows.
-    origin : {"copies", "aligned", "given", "unreliable", "unknown"}
-        How the origin of its rows was recognized (`scenarios.assessment.evaluation.row_origin`).
-    utility : float
-        Utility in [0, 1], as `tokumei utility` measures it; a column that is lacking counts as suppressed.
-    released_utility : float
-        Utility in [-1, 1] over the released columns alone. If no component is above that of a release without
-        information, it is negative, so that such releases stay ordered.
-    partial : bool
-        Whether columns with a role were not released.
-    components : mapping of str to float or None
-        Its components.
-    information_loss : float or None
-        Normalized certainty penalty of the quasi-identifiers; None without any.
-    k : int or None
-        Size of the smallest equivalence class, in people if it is known whose the rows are; None without
-        quasi-identifiers.
-    l : mapping of str to int
-        Fewest distinct values of each released sensitive column in a class.
-    risks : mapping of str to float
-        Risks by model and class measures, as `tokumei risk` shows them.
-    outcomes : tuple of MeasuredAttack
-        Outcome of every attack.
-    notes : tuple of str
-        What was recognized, and what cannot be seen, one sentence each.
-    k_rows : int or None
-        Size of the smallest class in rows, the unit of guarantees.
-    copies : tuple of CopiedRecords
-        Unique records that stand verbatim in the release, over all columns and over the quasi-identifiers.
+    - name: The file, or the built-in defense.
+    - sha256: Checksum of its content.
+    - origin, {"copies", "aligned", "given", "unreliable", "unknown"}: How the origin of its rows was recognized
+      (`scenarios.assessment.evaluation.row_origin`).
+    - utility: Utility in [0, 1], as `tokumei utility` measures it; a column that is lacking counts as suppressed.
+    - released_utility: Utility in [-1, 1] over the released columns alone. If no component is above that of a release
+      without information, it is negative, so that such releases stay ordered.
+    - partial: Whether columns with a role were not released.
+    - components: Components of the utility.
+    - information_loss: Normalized certainty penalty of the quasi-identifiers; None without any.
+    - k: Size of the smallest equivalence class, in people if it is known whose the rows are; None without
+      quasi-identifiers.
+    - l: Fewest distinct values of each released sensitive column in a class.
+    - risks: Risks by model and class measures, as `tokumei risk` shows them.
+    - notes: What was recognized, and what cannot be seen, one sentence each.
+    - k_rows: Size of the smallest class in rows, the unit of guarantees.
+    - copies: Unique records that stand verbatim in the release, over all columns and over the quasi-identifiers.
     """
 
     name: str
@@ -661,14 +614,8 @@ def enough(outcome: MeasuredAttack, estimate: Estimate) -> bool:
 def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin | None = None) -> ReleaseEvaluation:
     """Evaluate a finished release.
 
-    Parameters
-    ----------
-    setting : EvaluationSetting
-        The original table, control people, seed and targets. What one release leaves behind there serves the next.
-    table : FinishedTable
-        The release.
-    origin : RowOrigin, optional
-        The record of each row; it is recognized by default.
+    - setting: What one release leaves behind there serves the next.
+    - origin: The record of each row; it is recognized by default.
     """
     records = setting.records
     cells = table.suppressed[list(setting.columns)]

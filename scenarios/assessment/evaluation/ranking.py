@@ -41,16 +41,9 @@ DEFENSES: tuple[tuple[type[MicrodataDefense], dict[str, Any]], ...] = (
 class UnreadRelease:
     """A finished release before it is read.
 
-    Parameters
-    ----------
-    name : str
-        The file, or the built-in defense.
-    data : bytes
-        Its content.
-    note : str
-        What the defense guarantees; empty for a file.
-    guarantee : StatedGuarantee, optional
-        The guarantee of a built-in defense, with what it covers; None for a file.
+    - name: The file, or the built-in defense.
+    - note: What the defense guarantees; empty for a file.
+    - guarantee: The guarantee of a built-in defense, with what it covers; None for a file.
     """
 
     name: str
@@ -89,13 +82,7 @@ def written_evaluation(evaluation: ReleaseEvaluation) -> str:
 
 
 def read_evaluation(text: str) -> ReleaseEvaluation:
-    """The evaluation that `written_evaluation` wrote.
-
-    Raises
-    ------
-    ValueError
-        If the text was changed by others.
-    """
+    """The evaluation that `written_evaluation` wrote, or a ValueError if the text was changed by others."""
     try:
         content = json.loads(text)
         outcomes = tuple(_outcome(outcome) for outcome in content.pop("outcomes"))
@@ -120,14 +107,9 @@ LIMITS = Limits(time=7 * 86_400.0, memory=1 << 50)
 class RankedRelease:
     """One line of a ranking.
 
-    Attributes
-    ----------
-    name : str
-        The file, or the built-in defense.
-    evaluation : ReleaseEvaluation or None
-        Its evaluation; None if it failed.
-    reason : str
-        Why it failed; empty if it did not.
+    - name: The file, or the built-in defense.
+    - evaluation: Its evaluation; None if it failed.
+    - reason: Why it failed; empty if it did not.
     """
 
     name: str
@@ -139,14 +121,8 @@ class RankedRelease:
 class Ranking:
     """Evaluation of finished releases of one table.
 
-    Parameters
-    ----------
-    setting : EvaluationSetting
-        The original table, control people, seed and targets.
-    store : Store
-        Holds earlier evaluations and receives new ones.
-    jobs : int
-        Number of releases that are evaluated at a time; one runs in this process.
+    - store: Holds earlier evaluations and receives new ones.
+    - jobs: Number of releases that are evaluated at a time; one runs in this process.
     """
 
     setting: EvaluationSetting
@@ -156,12 +132,7 @@ class Ranking:
     def ranked(self, files: Sequence[UnreadRelease], say: Callable[[str], None]) -> list[RankedRelease]:
         """Evaluate the files that no earlier run evaluated; all in the order of `files`.
 
-        Parameters
-        ----------
-        files : sequence of UnreadRelease
-            The releases.
-        say : callable
-            Called with one line of progress at a time.
+        `say` is called with one line of progress at a time.
         """
         stored = {place: self.store.document(self._key(file)) for place, file in enumerate(files)}
         lines = {
@@ -259,14 +230,8 @@ def ranking_sections(
 ) -> tuple[Section, ...]:
     """The report of a ranking, best score first, failed releases last.
 
-    Parameters
-    ----------
-    lines : sequence of RankedRelease
-        The releases.
-    full : bool
-        Whether to add every attack, utility part by part, and all risk measures.
-    guarantees : sequence of StatedGuarantee
-        What built-in defenses guarantee.
+    - full: Whether to add every attack, utility part by part, and all risk measures.
+    - guarantees: What built-in defenses guarantee.
     """
     evaluations = sorted(
         (line.evaluation for line in lines if line.evaluation is not None),

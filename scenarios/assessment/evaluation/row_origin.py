@@ -45,14 +45,10 @@ SORTED_DEVIATIONS = 6.0
 class RowOrigin:
     """The record that each released row stems from.
 
-    Attributes
-    ----------
-    kind : {"copies", "aligned", "given", "unreliable", "unknown"}
-        How it was recognized; ``unreliable`` is given in part by records that fit no better than random ones.
-    origin : ndarray of int, shape (rows,)
-        Position of the record, -1 where unknown.
-    note : str
-        What was recognized, in a sentence.
+    - kind, {"copies", "aligned", "given", "unreliable", "unknown"}: How it was recognized; ``unreliable`` is given in
+      part by records that fit no better than random ones.
+    - origin, shape (rows,): Position of the record, -1 where unknown.
+    - note: What was recognized, in a sentence.
     """
 
     kind: str
@@ -65,15 +61,6 @@ def recognized_origin(released: pd.DataFrame, records: pd.DataFrame, domains: Ma
 
     Every released row may be a copy of a record, in any order. Else the rows may be in the records' order; see
     `order_p_value`.
-
-    Parameters
-    ----------
-    released : DataFrame, shape (rows, columns)
-        Released cells as text.
-    records : DataFrame, shape (records, more columns)
-        Original values.
-    domains : mapping of str to Domain
-        Domains of the released columns.
     """
     names = [str(name) for name in released.columns]
     origin = copied_origin(released, records[names], domains)
@@ -100,12 +87,8 @@ def recognized_origin(released: pd.DataFrame, records: pd.DataFrame, domains: Ma
 def given_origin(origin: Integers, random: float | None = None) -> RowOrigin:
     """The origin that whoever made the release wrote down, such as by `tokumei defend --truth`.
 
-    Parameters
-    ----------
-    origin : ndarray of int, shape (rows,)
-        Position of each row's record, -1 where it stems from none.
-    random : float, optional
-        Share of the given records that fit no better than random ones, if there are many.
+    - origin, shape (rows,): Position of each row's record, -1 where it stems from none.
+    - random: Share of the given records that fit no better than random ones, if there are many.
     """
     stems = int((origin >= 0).sum())
     if not stems:
@@ -159,18 +142,11 @@ class CopiedRecords:
 
     A record is unique if no other person has an equal one.
 
-    Attributes
-    ----------
-    about : str
-        The columns that are compared.
-    unique, copied : int
-        People with a unique record, and those of them with one that stands in the release.
-    chance : float
-        Share of the unique records of a random half of the people that stand in the other half.
+    - about: The columns that are compared.
+    - unique, copied: People with a unique record, and those of them with one that stands in the release.
+    - chance: Share of the unique records of a random half of the people that stand in the other half.
 
-    References
-    ----------
-    Task, Bhagat and Howarth (2023), SDNist v2: deidentified data report tool, "unique exact matches".
+    Source: Task, Bhagat and Howarth (2023), SDNist v2: deidentified data report tool, "unique exact matches".
     """
 
     about: str
@@ -198,15 +174,7 @@ class CopiedRecords:
 
 
 def copied_records(setting: EvaluationSetting, table: FinishedTable) -> tuple[CopiedRecords, ...]:
-    """Unique records that stand verbatim in a release, over all its columns and over its quasi-identifiers.
-
-    Parameters
-    ----------
-    setting : EvaluationSetting
-        The original table.
-    table : FinishedTable
-        The release.
-    """
+    """Unique records that stand verbatim in a release, over all its columns and over its quasi-identifiers."""
     everything = list(table.frame.columns)
     quasi = [name for name in everything if name in setting.records.quasi_identifiers]
     parts = {f"all {len(everything)} shared columns": everything, QUASI_IDENTIFIERS: quasi}
@@ -234,28 +202,16 @@ def _copied(records: Integers, people: Integers, rows: Integers) -> tuple[int, i
 def order_p_value(released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain]) -> float | None:
     """p-value of the hypothesis that the rows' order is independent of the records' order.
 
-    Parameters
-    ----------
-    released, records : DataFrame, shape (n, columns)
-        Released cells and original values of the same columns.
-    domains : mapping of str to Domain
-        Their domains.
-
-    Returns
-    -------
-    float or None
-        None if no two neighbouring rows can be distinguished.
-
-    Notes
-    -----
-    Let D(i, j) be the distance of row i to record j, summed over columns. For the disjoint pairs of neighbours
-    (i, i + 1), let d = D(i, i + 1) + D(i + 1, i) - D(i, i) - D(i + 1, i + 1). Exchanging the two rows of a pair changes
-    the sign of d. If the order of the rows says nothing about the records, both orders are equally likely. The signs
-    are then independent fair coins, whatever the tables hold. The test is the exact one-sided sign test of those d that
-    are not 0.
+    Let D(i, j) be the distance of row i to record j, summed over columns. For the disjoint pairs of neighbours (i, i +
+    1), let d = D(i, i + 1) + D(i + 1, i) - D(i, i) - D(i + 1, i + 1). Exchanging the two rows of a pair changes the
+    sign of d. If the order of the rows says nothing about the records, both orders are equally likely. The signs are
+    then independent fair coins, whatever the tables hold. The test is the exact one-sided sign test of those d that are
+    not 0.
 
     Two tables that were sorted in the same way are in the same order, although no row need stem from its record.
     Columns in which neighbouring records are closer than in random order are therefore left out.
+
+    It is None if no two neighbouring rows can be distinguished. Both tables have the same columns.
     """
     half = len(records) // 2
     rows = np.arange(2 * half)
@@ -271,17 +227,7 @@ def order_p_value(released: pd.DataFrame, records: pd.DataFrame, domains: Mappin
 
 
 def held_people(kinds: pd.DataFrame, people: pd.DataFrame, domains: Mapping[str, Domain]) -> Booleans:
-    """Whether the cells of each kind of row hold the values of each person, shape (kinds, people).
-
-    Parameters
-    ----------
-    kinds : DataFrame, shape (kinds, columns)
-        Distinct released rows.
-    people : DataFrame, shape (people, at least these columns)
-        Original values.
-    domains : mapping of str to Domain
-        Domains of the columns.
-    """
+    """Whether the cells of each distinct row hold the original values of each person, shape (kinds, people)."""
     everybody = np.arange(len(people))
     inside = np.ones((len(kinds), len(people)), dtype=bool)
     for name in kinds.columns:
@@ -298,16 +244,7 @@ def holding_share(
 ) -> float | None:
     """Share of the rows of known origin whose cells hold the values of their record; None without such a row.
 
-    Parameters
-    ----------
-    released : DataFrame, shape (rows, columns)
-        Released cells.
-    records : DataFrame, shape (records, at least these columns)
-        Original values.
-    domains : mapping of str to Domain
-        Domains of the columns.
-    origin : ndarray of int, shape (rows,)
-        Position of each row's record, -1 where it is unknown.
+    `origin` is the position of each row's record, -1 where it is unknown.
     """
     known = np.flatnonzero(origin >= 0)
     if not known.size:
@@ -349,12 +286,7 @@ class CellDistance:
     It is 0 where the cell covers the value. A number is as far from a cell as from the nearest number that it covers,
     over the values' range. Everything else is at distance 1.
 
-    Attributes
-    ----------
-    cells : NumericCells or CategoricalCells
-        The released column.
-    values : ndarray, shape (records,)
-        Original numbers, or positions of categories.
+    - values, shape (records,): Original numbers, or positions of categories.
     """
 
     cells: NumericCells | CategoricalCells
@@ -414,36 +346,17 @@ MOST_RANDOM = 0.1
 def refuse_misfit(
     path: Path, released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain], origin: Integers
 ) -> None:
-    """Refuse given records that repeat too often, or do not fit the released rows.
+    """Refuse given records that repeat too often, or do not fit the released rows; the ValueError names the file.
 
-    Parameters
-    ----------
-    path : Path
-        The truth file, which the error names.
-    released : DataFrame, shape (rows, columns)
-        Released cells.
-    records : DataFrame, shape (records, more columns)
-        Original values.
-    domains : mapping of str to Domain
-        Domains of the released columns.
-    origin : ndarray of int, shape (rows,)
-        Given position of each row's record, -1 where it stems from none.
-
-    Raises
-    ------
-    ValueError
-        If one record is given for too many rows. If the given records agree with the rows no better than exchanged
-        ones, although some records fit the rows better than by chance.
-
-    Notes
-    -----
     Rows that are drawn with replacement repeat records, as `RecordReplacement` does. A record of such a release is
     given for too many rows with probability `FALSE_ALARM` at most.
 
     Given records agree if a sign test rejects exchanged ones at level `FALSE_ALARM`, so false ones pass that often.
     Noise may hide the agreement: shuffled columns, or values that are all drawn anew. Such rows mix the cells of many
-    people. So the nearest record of a row is compared with that of a row whose cells are drawn from all rows, column
-    by column. A release of independent columns is refused with probability `FALSE_ALARM` at most.
+    people. So the nearest record of a row is compared with that of a row whose cells are drawn from all rows, column by
+    column. A release of independent columns is refused with probability `FALSE_ALARM` at most.
+
+    - origin, shape (rows,): Given position of each row's record, -1 where it stems from none.
     """
     _refuse_repeated(path, origin, len(records))
     fit = _Fit.of(released, records, domains, origin)
@@ -480,18 +393,8 @@ def random_share(
 ) -> float | None:
     """Share of given records that fit their rows no better than random records.
 
-    Parameters
-    ----------
-    released, records, domains, origin
-        As in `refuse_misfit`.
+    It is None unless the share is larger than `MOST_RANDOM` for sure. For the arguments, see `refuse_misfit`.
 
-    Returns
-    -------
-    float or None
-        None unless the share is larger than `MOST_RANDOM` for sure.
-
-    Notes
-    -----
     Each given record is ranked by its distance to its row among `RANDOM` random records. Ties are broken at random. The
     rank of a false record is uniform. That of a true one is small, so hardly any of the last ranks are of true ones:
     they estimate the share (Storey 2002). The binomial test has level `FALSE_ALARM`: so often a file gets a number
@@ -500,9 +403,7 @@ def random_share(
     False records of the same class of a release cannot be seen. If a release keeps nothing of a row, its true record
     ranks like a false one.
 
-    References
-    ----------
-    Storey (2002), A direct approach to false discovery rates.
+    Source: Storey (2002), A direct approach to false discovery rates.
     """
     from scipy.stats import binom
 
@@ -604,25 +505,9 @@ def _sign_test(better: int, worse: int) -> float:
 def people_of_rows(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin) -> Integers | None:
     """Number of the person of each released row, shape (rows,); rows of the same class may be exchanged.
 
-    Parameters
-    ----------
-    setting : EvaluationSetting
-        The original table.
-    table : FinishedTable
-        The release.
-    origin : RowOrigin
-        What is known about the origin of its rows.
-
-    Returns
-    -------
-    ndarray of int, shape (rows,), or None
-        None if the release and the original table do not tell.
-
-    Notes
-    -----
     A record tells the person: the record that the row stems from, or the one that fits the row and no other row
-    (`fitting_records`). Else the release's own column of the person does, if it holds as many people at most as the
-    original table.
+    (`fitting_records`). Else the release's column of the person does, if it holds as many people at most as the
+    original table. Else the result is None.
     """
     if not setting.repeats:
         return np.arange(len(table.frame))
@@ -649,17 +534,6 @@ def _known_people(setting: EvaluationSetting, table: FinishedTable, origin: RowO
 def fitting_records(released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain]) -> Integers | None:
     """Record of each released row, shape (rows,), up to exchanges among equal rows; None unless the cells tell it.
 
-    Parameters
-    ----------
-    released : DataFrame, shape (rows, columns)
-        Released cells.
-    records : DataFrame, shape (records, more columns)
-        Original values.
-    domains : mapping of str to Domain
-        Domains of the released columns.
-
-    Notes
-    -----
     If as many records fit a kind of row as there are such rows, these are its records, and no other kind has them. This
     is repeated with the records that are left. A kind that fewer records fit shows that cells do not hold the values
     they stem from, as after noise.
@@ -696,12 +570,7 @@ def fitting_records(released: pd.DataFrame, records: pd.DataFrame, domains: Mapp
 def people_notes(setting: EvaluationSetting, people: Integers | None) -> list[str]:
     """What is counted where a person has several rows, in sentences; nothing where none has.
 
-    Parameters
-    ----------
-    setting : EvaluationSetting
-        The original table.
-    people : ndarray of int, shape (rows,), or None
-        The person of each row, if it is known.
+    `people` is the person of each row, None if it is not known.
     """
     if not setting.repeats:
         return []

@@ -31,16 +31,11 @@ _SURE = 1 - 1e-9
 class ClassValues:
     """What equivalence classes show about a sensitive column, by categories or public bins.
 
-    Attributes
-    ----------
-    excess : float
-        Largest (p - q) / (1 - q) for a value with share p in a class and q in the table; 0 if there is one value only.
-        Where a person may have several rows, the larger one of rows and of people.
-    one_value : int
-        People in classes whose people all have some value for sure (distinct l-diversity 1). Classes of one person
-        count.
-    open_cells : int
-        Records whose cell leaves more than one value: an interval, a set or ``*``.
+    - excess: Largest (p - q) / (1 - q) for a value with share p in a class and q in the table; 0 if there is one value
+      only. Where a person may have several rows, the larger one of rows and of people.
+    - one_value: People in classes whose people all have some value for sure (distinct l-diversity 1). Classes of one
+      person count.
+    - open_cells: Records whose cell leaves more than one value: an interval, a set or ``*``.
     """
 
     excess: float
@@ -51,19 +46,14 @@ class ClassValues:
 def class_values(classes: Integers, cells: Cells, people: Integers | None = None) -> ClassValues:
     """Measure what classes show.
 
-    Where people have several rows, shares are taken of rows and of people: a person has the values of all own rows.
+    Where people have several rows, shares are taken of rows and of people: a person has the values of all their rows.
 
-    A set or an interval counts evenly for the values that it covers. ``*`` tells nothing, so it counts for values as
-    the other cells of the table do. A missing value is a value of its own.
+    A set or an interval counts evenly for the values that it covers. ``*`` says nothing, so it counts for values as the
+    other cells of the table do. A missing value is a value like others.
 
-    Parameters
-    ----------
-    classes : ndarray of int, shape (rows,)
-        The class of each record, from 0 without a gap.
-    cells : Cells
-        The sensitive column.
-    people : ndarray of int, shape (rows,), optional
-        Number of the person of each record; by default, each record is a person.
+    - classes, shape (rows,): The class of each record, from 0 without a gap.
+    - cells: The sensitive column.
+    - people, shape (rows,): Number of the person of each record; by default, each record is a person.
     """
     mass = cells.mass()
     rows = np.bincount(cells.codes, minlength=len(mass))
@@ -146,28 +136,17 @@ COPIED = 0.5
 class Finding:
     """One risk of a release.
 
-    Attributes
-    ----------
-    title : str
-        What is at risk.
-    value : float
-        The risk in [0, 1]: 0 for a table that tells nothing, 1 for a person who is found out for sure.
-    low, high : float
-        Ends of its interval; both are the value if it is counted, not estimated.
-    status : str
-        `ABOVE`, `UNSURE` or `WITHIN` the threshold, or `LITTLE`: it says little about this kind of release, or `FEW`:
-        it had too few trials to measure a risk.
-    how : str
-        How it was measured.
-    meaning : str
-        What it means for a person in the table.
-    by_knowledge : tuple of (str, float)
-        The risk by what the attacker knows, as in `scenarios.assessment.evaluation.posed_questions`, where it was
-        measured.
-    attacked : bool
-        Whether an attack measured it, and the release tells people apart.
-    names_people : bool
-        Whether a released column holds an identifier in the clear.
+    - title: What is at risk.
+    - value: The risk in [0, 1]: 0 for a table that says nothing, 1 for a person who is found out for sure.
+    - low, high: Ends of its interval; both are the value if it is counted, not estimated.
+    - status: `ABOVE`, `UNSURE` or `WITHIN` the threshold. `LITTLE` says little about this kind of release, and `FEW`
+      had too few trials to measure a risk.
+    - how: How it was measured.
+    - meaning: What it means for a person in the table.
+    - by_knowledge: The risk by what the attacker knows (`scenarios.assessment.evaluation.posed_questions`), where it
+      was measured.
+    - attacked: Whether an attack measured it, and the release distinguishes people.
+    - names_people: Whether a released column holds an identifier in the clear.
     """
 
     title: str
@@ -195,27 +174,6 @@ def class_findings(
 ) -> list[Finding]:
     """Risks of the smallest class, and of the class that says most about a sensitive value.
 
-    Parameters
-    ----------
-    cells : DataFrame, shape (rows, columns)
-        Released cells.
-    quasi_identifiers : sequence of str
-        Columns that an attacker may know, at least one.
-    sensitive : mapping of str to Domain
-        Sensitive columns with their domains. Numbers are compared by their public bins: cents do not protect a salary.
-    threshold : float
-        Largest acceptable risk.
-    counts : bool
-        Whether classes count: rows stem from people. Classes of synthetic rows say little.
-    people : ndarray of int, shape (rows,), optional
-        Number of the person of each row, if `person` is named; None if it is not known.
-    person : str, optional
-        Column that names the person, if somebody has several rows; else each row is a person.
-    holding : float, optional
-        Share of the rows that hold their person's quasi-identifiers, if it is known whose they are.
-
-    Notes
-    -----
     Whoever matches exactly finds the rows of at most the share `holding` of the people. Where it is within the
     threshold, as after noise, classes say little, and attacks that compare by distance decide.
 
@@ -225,6 +183,15 @@ def class_findings(
 
     If a person may have several rows and nobody knows whose they are, a class of n rows holds n people at most. Its
     risk is 1 / n at least, and never called within.
+
+    - quasi_identifiers: Columns that an attacker may know, at least one.
+    - sensitive: Sensitive columns with their domains. Numbers are compared by their public bins: cents do not protect a
+      salary.
+    - threshold: Largest acceptable risk.
+    - counts: Whether classes count: rows stem from people. Classes of synthetic rows say little.
+    - people, shape (rows,): Number of the person of each row, if `person` is named; None if it is not known.
+    - person: Column that names the person, if somebody has several rows; else each row is a person.
+    - holding: Share of the rows that hold their person's quasi-identifiers, if it is known whose they are.
     """
     inside = rows_in_classes(cells, quasi_identifiers)
     cells, people = cells[inside], None if people is None else people[inside]
@@ -264,15 +231,7 @@ def class_title(column: str) -> str:
 
 
 def identifier_findings(unknown: pd.DataFrame, identifiers: pd.DataFrame) -> list[Finding]:
-    """Released columns under other names that hold the values of an identifier.
-
-    Parameters
-    ----------
-    unknown : DataFrame, shape (rows, columns)
-        Released columns that the original table does not have.
-    identifiers : DataFrame, shape (records, columns)
-        Identifiers of the original records.
-    """
+    """Released columns that hold the values of an identifier, among those that the original table does not have."""
     cells = {name: column.dropna().astype(str) for name, column in unknown.items()}
     known = {name: set(column.dropna().astype(str)) for name, column in identifiers.items()}
     shares = {
@@ -321,26 +280,16 @@ def copy_findings(evaluation: ReleaseEvaluation, threshold: float) -> Iterator[F
 def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int = 1) -> Iterator[Finding]:
     """The worst attack of each goal.
 
-    Parameters
-    ----------
-    evaluation : ReleaseEvaluation
-        The release.
-    threshold : float
-        Largest acceptable risk.
-    number : int
-        Number of the release among those that are judged on the same people, from which one is picked.
-
-    Notes
-    -----
     A goal is `ABOVE` the threshold if its worst attack is: the lower bounds of all attacks hold together. It is
     `WITHIN` if every attack is: then the upper bound of each must hold alone (`ReleaseEvaluation.highest`). By mistake,
     some release is called above with probability 2.5 % at most, and some within with 5 % at most. A goal of too few
     trials is `FEW`, not measured (`ReleaseEvaluation.judged`). Linkage of rows by unreliable records says `LITTLE`,
     unless it is above the threshold: false records only understate it.
 
-    References
-    ----------
-    Berger (1982), Multiparameter hypothesis testing and acceptance sampling.
+    - threshold: Largest acceptable risk.
+    - number: Number of the release among those that are judged on the same people, from which one is picked.
+
+    Source: Berger (1982), Multiparameter hypothesis testing and acceptance sampling.
     """
     for goal in dict.fromkeys(outcome.goal for outcome, _ in evaluation.advantages):
         worst = evaluation.worst(goal)
@@ -415,16 +364,10 @@ def passes(findings: Sequence[Finding], unchecked: Sequence[str]) -> bool:
 def verdict(findings: Sequence[Finding], unmeasured: Sequence[str], unchecked: Sequence[str], threshold: float) -> str:
     """What the findings say together, in plain words.
 
-    Parameters
-    ----------
-    findings : sequence of Finding
-        Findings in the order of `ordered`.
-    unmeasured : sequence of str
-        Goals of attacks that were not measured.
-    unchecked : sequence of str
-        Released columns that the original table does not have.
-    threshold : float
-        Largest acceptable risk.
+    - findings: Findings in the order of `ordered`.
+    - unmeasured: Goals of attacks that were not measured.
+    - unchecked: Released columns that the original table does not have.
+    - threshold: Largest acceptable risk.
     """
     of_wp29 = sum(words.startswith(CRITERIA) for words in unmeasured)
     count = f" That is {of_wp29} of the {len(CRITERIA)} risks of WP29: {', '.join(CRITERIA)}." if of_wp29 else ""
@@ -493,16 +436,10 @@ def _smallest_words(risk: float, unit: str) -> str:
 class Threshold:
     """A threshold in use.
 
-    Attributes
-    ----------
-    value : float
-        Largest acceptable risk of a person.
-    classes : int
-        Smallest equivalence class that it allows: 1 / value, rounded.
-    use : str
-        Who uses it, and for what.
-    source : str
-        Where it is written.
+    - value: Largest acceptable risk of a person.
+    - classes: Smallest equivalence class that it allows: 1 / value, rounded.
+    - use: Who uses it, and for what.
+    - source: Where it is written.
     """
 
     value: float
@@ -540,30 +477,15 @@ NOT_MEASURED = "not measured"
 class Measured:
     """What the criteria of profiles are answered from.
 
-    Attributes
-    ----------
-    setting : EvaluationSetting
-        The original table, control people, seed and targets.
-    evaluation : ReleaseEvaluation
-        The release.
-    findings : tuple of Finding
-        Its findings.
-    pseudonyms : tuple of str
-        Released columns that differ in every row, which could link this table with others.
-    unknown : tuple of str
-        Released columns that the original table does not have.
-    alone : int
-        Number of released rows in a class of one `unit`.
-    unit : str
-        What classes count: ``person``, or ``row`` where a person may have several rows and nobody knows whose they are.
-    threshold : float
-        Largest acceptable risk.
-    releases : int
-        Number of releases that were judged on the same people, this one included.
-    columns : tuple of str
-        Released columns of the original table.
-    quasi_identifiers, sensitive : tuple of str
-        Those of them with these roles.
+    - pseudonyms: Released columns that differ in every row, which could link this table with others.
+    - unknown: Released columns that the original table does not have.
+    - alone: Number of released rows in a class of one `unit`.
+    - unit: What classes count: ``person``, or ``row`` where a person may have several rows and nobody knows whose they
+      are.
+    - threshold: Largest acceptable risk.
+    - releases: Number of releases that were judged on the same people, this one included.
+    - columns: Released columns of the original table.
+    - quasi_identifiers, sensitive: Those of them with these roles.
     """
 
     setting: EvaluationSetting

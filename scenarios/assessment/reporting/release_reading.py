@@ -61,24 +61,10 @@ from scenarios.tables.review.release_notes import counted_cells, release_notes
 def best_predictor(
     frame: pd.DataFrame, column: str, candidates: Sequence[str], domains: Mapping[str, Domain]
 ) -> tuple[str, float] | None:
-    """The column whose value alone tells most people's value of another column.
+    """The column whose value alone tells most people's value of another column, and the share of people that it tells.
 
-    Parameters
-    ----------
-    frame : DataFrame, shape (n, columns)
-        Original values.
-    column : str
-        The column that is predicted.
-    candidates : sequence of str
-        Columns to predict from.
-    domains : mapping of str to Domain
-        Their domains; numbers are compared by their public bins.
-
-    Returns
-    -------
-    tuple of str and float, or None
-        The column, and the share of people whose value is the commonest among the others alike. None without a column
-        that tells more than the commonest value of all.
+    The share is that of people whose value is the commonest among the others alike. Numbers are compared by their
+    public bins. None means that no column tells more than the commonest value of all.
 
     Examples
     --------
@@ -122,18 +108,8 @@ def more_people(
 ) -> Iterator[str]:
     """One sentence on each finding that is not sure: who would have to be asked, if the rates stay as measured.
 
-    Parameters
-    ----------
-    setting : EvaluationSetting
-        The original table, control people and targets.
-    evaluation : ReleaseEvaluation
-        The release.
-    findings : sequence of Finding
-        Its findings.
-    threshold : float
-        Largest acceptable risk, in (0, 1).
-    number : int
-        Number of the release among those that are judged on the same people.
+    - threshold: Largest acceptable risk, in (0, 1).
+    - number: Number of the release among those that are judged on the same people.
     """
     unsure = {one.title for one in findings if one.status == UNSURE}
     few = {one.title for one in findings if one.status == FEW}
@@ -235,19 +211,11 @@ WIDER = 1.25
 
 
 def far_value_warnings(released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain]) -> Iterator[str]:
-    """One sentence for each column of numbers that spreads wider than the original, with numbers beyond all of its own.
+    """One sentence for each column of numbers that spreads wider than the original, with numbers beyond it.
 
     A synthesizer draws numbers anywhere in a bin. A last bin that reaches to what is possible at all then holds numbers
-    that nobody has: means and standard deviations change, although the counts of bins are right.
-
-    Parameters
-    ----------
-    released : DataFrame, shape (rows, columns)
-        Released cells.
-    records : DataFrame, shape (records, more columns)
-        Original values.
-    domains : mapping of str to Domain
-        Domains of the columns in question.
+    that nobody has: means and standard deviations change, although the counts of bins are right. `domains` are those of
+    the columns in question.
     """
     for name, domain in domains.items():
         if name not in released:
@@ -283,17 +251,6 @@ def interval_end_warnings(
 ) -> Iterator[str]:
     """One sentence for each column whose intervals end at values of single people.
 
-    Parameters
-    ----------
-    released : DataFrame, shape (rows, columns)
-        Released cells.
-    records : DataFrame, shape (records, more columns)
-        Original values.
-    domains : mapping of str to Domain
-        Domains of the released columns.
-
-    Notes
-    -----
     Intervals as narrow as a class allows end at the values of two people of it. Downcoding (Cohen 2022) recovers
     records from them. Ends of a public hierarchy meet the value of one person only by chance.
     """
@@ -325,27 +282,14 @@ def closeness_advice(
 ) -> Iterator[str]:
     """One sentence for each sensitive column whose classes are above the threshold: the t that keeps them within.
 
-    Parameters
-    ----------
-    records : DataFrame, shape (records, columns)
-        Original values.
-    sensitive : mapping of str to Domain
-        Sensitive columns with their domains.
-    findings : sequence of Finding
-        Findings on the release.
-    threshold : float
-        Largest acceptable risk, in (0, 1).
-
-    Notes
-    -----
     With equal distances, t-closeness bounds the difference of a value's shares p in a class and q in the table by t.
-    The risk (p - q) / (1 - q) is then at most t / (1 - q), which is largest for the commonest value. So
-    t = threshold (1 - max q) keeps every class within the threshold. It counts each number as a value of its own,
-    while findings count public bins. A class holds few of many distinct numbers, so that only the whole table is close.
+    The risk (p - q) / (1 - q) is then at most t / (1 - q), which is largest for the commonest value. So t = threshold
+    (1 - max q) keeps every class within the threshold. It counts each number as a value of its own, while findings
+    count public bins. A class holds few of many distinct numbers, so that only the whole table is close.
 
-    References
-    ----------
-    Li, Li and Venkatasubramanian (2007), t-closeness, section 4.
+    `threshold` is the largest acceptable risk, in (0, 1).
+
+    Source: Li, Li and Venkatasubramanian (2007), t-closeness, section 4.
     """
     above = {one.title for one in findings if one.status == ABOVE}
     for column, domain in sensitive.items():
@@ -377,30 +321,15 @@ def report_content(
 ) -> ReportContent:
     """Measure a release for its report.
 
-    Parameters
-    ----------
-    setting : EvaluationSetting
-        The original table, control people, seed and targets.
-    files : mapping of str to str
-        Files by option; ``released`` is the release.
-    threshold : float
-        Largest acceptable risk, in (0, 1).
-    defense : MicrodataDefense, optional
-        The defense that made the release, for its guarantee.
-    defense_name : str
-        Its name with parameters.
-    options : str
-        Further options of the command, which the report repeats.
-    releases : int
-        Number of releases that were judged on the same people, this one included.
-    seed_chosen : bool
-        Whether the user chose the seed; else the files gave it.
+    - files: Files by option; ``released`` is the release.
+    - threshold: Largest acceptable risk, in (0, 1).
+    - defense, defense_name: The defense that made the release, for its guarantee, and its name with parameters.
+    - options: Further options of the command, which the report repeats.
+    - releases: Number of releases that were judged on the same people, this one included.
+    - seed_chosen: Whether the user chose the seed; else the files gave it.
 
-    Raises
-    ------
-    ValueError
-        If the release or the records of its rows cannot be read, or the defense does not fit the original table or
-        guarantees more than the release keeps.
+    A ValueError is raised if the release or the records of its rows cannot be read. It is also raised if the defense
+    does not fit the original table, or guarantees more than the release keeps.
     """
     table = setting.read(files["released"], read_bytes(Path(files["released"])))
     records = setting.records

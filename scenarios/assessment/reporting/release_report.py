@@ -48,16 +48,10 @@ DISTANCE = "t, equal: "
 class GuaranteeCheck:
     """A guaranteed limit beside the released table.
 
-    Attributes
-    ----------
-    part : str
-        Part of the guarantee.
-    guaranteed, measured : float
-        What was guaranteed, and what the release has.
-    kept : bool
-        Whether the release keeps the guarantee so far as it was measured.
-    proves : bool
-        Whether keeping it proves the guarantee. Entropy and recursive l-diversity need more than distinct values.
+    - part: Part of the guarantee.
+    - guaranteed, measured: What was guaranteed, and what the release has.
+    - kept: Whether the release keeps the guarantee so far as it was measured.
+    - proves: Whether keeping it proves the guarantee. Entropy and recursive l-diversity need more than distinct values.
     """
 
     part: str
@@ -72,22 +66,11 @@ def refuse_false_guarantee(
 ) -> None:
     """Refuse a guarantee that the release does not keep: another defense made it.
 
-    Parameters
-    ----------
-    guaranteed : Guarantee
-        The guarantee of the declared defense.
-    evaluation : ReleaseEvaluation
-        The release.
-    name : str
-        The defense with its parameters.
-    several : collection of str
-        Sensitive columns with sets, intervals or ``*``. With any, l and t are not checked, since such cells are no
-        values.
+    A ValueError is raised if the release has a smaller k or l than was guaranteed, or a larger t with equal distances.
 
-    Raises
-    ------
-    ValueError
-        If the release has a smaller k or l than was guaranteed, or a larger t with equal distances.
+    - name: The defense with its parameters.
+    - several: Sensitive columns with sets, intervals or ``*``. With any, l and t are not checked, since such cells are
+      no values.
     """
     for check in _checks(guaranteed, evaluation, several):
         refuse(
@@ -133,11 +116,6 @@ COUNT = "A report with another seed or other roles is another try: count it with
 def seed_of_files(table: bytes, released: bytes) -> int:
     """The seed that a table and a release give: the same files have the same report, and nobody picks its numbers.
 
-    Parameters
-    ----------
-    table, released : bytes
-        Content of the two files.
-
     Examples
     --------
     >>> seed_of_files(b"age 1", b"age 2") == seed_of_files(b"age 1", b"age 2")
@@ -170,12 +148,8 @@ FEWEST = 3
 def association_words(value: float | None, columns: int) -> str:
     """Why associations are missing or 0, what 1 means, and an empty text otherwise.
 
-    Parameters
-    ----------
-    value : float or None
-        The part ``associations`` of a release's utility.
-    columns : int
-        Number of columns that were compared.
+    - value: The part ``associations`` of a release's utility.
+    - columns: Number of columns that were compared.
     """
     if value is None and columns < FEWEST:
         return f"Associations are not measured: that takes at least {FEWEST} columns, since pairs are compared."
@@ -198,14 +172,9 @@ def association_words(value: float | None, columns: int) -> str:
 
 
 def guarantee_words(stated: Guarantee, rows: RowsOfPeople | None = None) -> list[str]:
-    """One sentence for each part of a guarantee.
+    """One sentence for each part of a guarantee, which counts rows.
 
-    Parameters
-    ----------
-    stated : Guarantee
-        The guarantee, which counts rows.
-    rows : RowsOfPeople, optional
-        Numbers of rows and people, if a person has several rows.
+    `rows` gives numbers of rows and people, if a person has several rows.
 
     Examples
     --------
@@ -251,13 +220,7 @@ BY_CLASSES = ("MajorityInClass", "Homogeneity", "DeFinetti")
 
 
 def attack_rows(measured: Measured) -> Iterator[tuple[Value, ...]]:
-    """One row for each attack; of `BY_CLASSES` on one column, the worst that was measured stands for all.
-
-    Parameters
-    ----------
-    measured : Measured
-        The release, and the number of releases that widens intervals.
-    """
+    """One row for each attack; of `BY_CLASSES` on one column, the worst that was measured stands for all."""
 
     def together(outcome: MeasuredAttack) -> tuple[bool, str, str]:
         return outcome.attack in BY_CLASSES, outcome.column, outcome.knows
@@ -301,34 +264,18 @@ COPIES = (
 class ReportContent:
     """Everything that the report shows.
 
-    Attributes
-    ----------
-    measured : Measured
-        The original table, the release, its findings and threshold.
-    counts : bool
-        Whether classes count: rows stem from people.
-    before, after : RiskReport or None
-        Class measures of original and release; None without quasi-identifiers.
-    costs : mapping of str to str
-        What happened to each column, in words.
-    correlations : tuple of RankCorrelation
-        Rank correlations of numbers before and after.
-    guarantee : Guarantee or None
-        The guarantee of the defense that made the release, if the user named it.
-    guaranteed_by : str
-        The defense with its parameters.
-    warnings : tuple of str
-        What the reader must know before the verdict.
-    advice : tuple of str
-        How many more people would decide what is not sure.
-    files : mapping of str to str
-        Files by option: ``table``, ``released``, ``--roles``, ``--control`` and ``--truth``.
-    options : str
-        Further options of the command.
-    seed_chosen : bool
-        Whether the user chose the seed; else the files gave it.
-    remedies : tuple of Advice
-        What findings rest on, and the cheapest remedies.
+    - counts: Whether classes count: rows stem from people.
+    - before, after: Class measures of original and release; None without quasi-identifiers.
+    - costs: What happened to each column, in words.
+    - correlations: Rank correlations of numbers before and after.
+    - guarantee: The guarantee of the defense that made the release, if the user named it.
+    - guaranteed_by: The defense with its parameters.
+    - warnings: What the reader must know before the verdict.
+    - advice: How many more people would decide what is not sure.
+    - files: Files by option: ``table``, ``released``, ``--roles``, ``--control`` and ``--truth``.
+    - options: Further options of the command.
+    - seed_chosen: Whether the user chose the seed; else the files gave it.
+    - remedies: What findings rest on, and the cheapest remedies.
     """
 
     measured: Measured

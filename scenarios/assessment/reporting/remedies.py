@@ -47,18 +47,11 @@ END = 0.02
 class Remedy:
     """A change of a release.
 
-    Attributes
-    ----------
-    words : str
-        What is done.
-    columns : mapping of str to Series
-        The recoded columns.
-    loss : float
-        What it costs: the share of a column's domain that a cell covers more than before, as a mean over all cells.
-    bits : float
-        How much less the column tells rows apart: by how much the entropy of its cells falls.
-    in_bins : bool
-        Whether numbers are written in their public bins.
+    - words: What is done.
+    - columns: The recoded columns.
+    - loss: What it costs: the share of a column's domain that a cell covers more than before, as a mean over all cells.
+    - bits: By how much the entropy of the column's cells falls, in bits.
+    - in_bins: Whether numbers are written in their public bins.
     """
 
     words: str
@@ -72,16 +65,9 @@ class Remedy:
 class Advice:
     """What a finding rests on, and what would reduce it.
 
-    Attributes
-    ----------
-    title : str
-        The finding.
-    value : float
-        Its risk.
-    identifies : str
-        What identifies people; empty if it was not found.
-    remedies : tuple of (Remedy, float)
-        The cheapest remedies with the risk that was estimated after each.
+    - title, value: The finding, and its risk.
+    - identifies: What identifies people; empty if it was not found.
+    - remedies: The cheapest remedies with the risk that was estimated after each.
     """
 
     title: str
@@ -93,14 +79,7 @@ class Advice:
 def recodings(frame: pd.DataFrame, domains: Mapping[str, Domain], fewest: int) -> Iterator[Remedy]:
     """Changes of single columns: left out, written in public bins, its ends or its rare values joined.
 
-    Parameters
-    ----------
-    frame : DataFrame, shape (rows, columns)
-        Released cells, with the index 0, 1, ….
-    domains : mapping of str to Domain
-        Domains of the columns.
-    fewest : int
-        Number of rows below which a value is rare.
+    The frame's index is 0, 1, …. A value of fewer than `fewest` rows is rare.
     """
     every = {str(name): domains[str(name)] for name in frame.columns}
     for name, domain in every.items():
@@ -174,22 +153,10 @@ def _rare_values(name: str, column: pd.Series[Any], fewest: int) -> dict[str, pd
 class Advisor:
     """Says what findings rest on, and estimates remedies by recoding the release.
 
-    Parameters
-    ----------
-    setting : EvaluationSetting
-        The original table and control people.
-    table : FinishedTable
-        The release.
-    origin : RowOrigin
-        What is known about the origin of its rows.
-    evaluation : ReleaseEvaluation
-        Its evaluation.
-    threshold : float
-        Largest acceptable risk, in (0, 1).
-    of_classes : callable
-        Findings on the classes of recoded cells.
-    alone : sequence of (str, int)
-        Sets of columns that single out rows, with the number of these rows.
+    - origin: What is known about the origin of the release's rows.
+    - threshold: Largest acceptable risk, in (0, 1).
+    - of_classes: Findings on the classes of recoded cells.
+    - alone: Sets of columns that single out rows, with the number of these rows.
     """
 
     setting: EvaluationSetting
