@@ -266,18 +266,9 @@ def latex_table(
     still wider than the line is scaled down to it. What is higher than a page becomes several floats with one number,
     each with the headings.
 
-    Parameters
-    ----------
-    title, note : str
-        The caption, and what follows it. The label is made from the title.
-    headers : sequence of str
-        Column headings.
-    cells : sequence of sequences of str
-        Cells of each row.
-    align : sequence of {"left", "right"}, optional
-        Alignment of each column; left by default.
-    bold : collection of (int, int)
-        Row and column of each cell in bold type.
+    - title, note: The caption, and what follows it. The label is made from the title.
+    - align, {"left", "right"}: Alignment of each column; left by default.
+    - bold: Row and column of each cell in bold type.
 
     Examples
     --------

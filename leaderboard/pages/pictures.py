@@ -120,14 +120,9 @@ DRAWING: dict[str, Any] = {
 class StandalonePicture:
     """A picture that stands alone.
 
-    Parameters
-    ----------
-    name : str
-        Name for a file, without a suffix.
-    title : str
-        What it shows.
-    svg : str
-        The picture as SVG without style sheet or script, in the colours of the light theme.
+    - name: Name for a file, without a suffix.
+    - title: What it shows.
+    - svg: The picture as SVG without style sheet or script, in the colours of the light theme.
     """
 
     name: str
@@ -139,18 +134,7 @@ class StandalonePicture:
         return self.svg
 
     def png(self, scale: float = 2.0) -> bytes:
-        """The picture as PNG.
-
-        Parameters
-        ----------
-        scale : float
-            Pixels for each unit of the picture.
-
-        Raises
-        ------
-        ValueError
-            If the extra `png` is not installed.
-        """
+        """The picture as PNG, with `scale` pixels for each unit; a ValueError if the extra `png` is not installed."""
         try:
             import resvg_py
         except ImportError:
@@ -195,20 +179,12 @@ def pictures_of(page: str, width: float | None = None) -> list[StandalonePicture
     """Every picture of a page of this release, in the light theme.
 
     Of a picture for screens of several widths, only one is taken; of one with two axes, both. The matrix of a board is
-    a heat map for each goal.
+    a heat map for each goal. If no picture of the page stands alone, as in pages of earlier releases, a ValueError is
+    raised.
 
-    Parameters
-    ----------
-    page : str
-        HTML of a board, of a report or of any other page in the same style.
-    width : float, optional
-        Width on paper, in points. Of the drawings of a picture, the widest is taken whose type is then legible
-        (`LEGIBLE`). By default, the one for wide screens is taken, in its own size.
-
-    Raises
-    ------
-    ValueError
-        If no picture of the page stands alone, as in pages of earlier releases.
+    - page: HTML of a board, of a report or of any other page in the same style.
+    - width: Width on paper, in points. Of the drawings of a picture, the widest is taken whose type is then legible
+      (`LEGIBLE`). By default, the one for wide screens is taken, in its original size.
     """
     drawings = list(_DRAWING.finditer(page))
     refuse(

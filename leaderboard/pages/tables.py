@@ -55,16 +55,9 @@ def text_table(
 ) -> str:
     r"""A table as text, in one of tabulate's styles; in Markdown (``pipe``), bars in cells are escaped.
 
-    Parameters
-    ----------
-    heads : sequence of str
-        Headings; none for a table without them.
-    cells : sequence of sequences of str
-        Cells of each row.
-    align : sequence of {"left", "right"}, optional
-        Alignment of each column; left by default.
-    style : str
-        Style: ``simple``, ``plain``, ``pipe`` or ``html``.
+    - heads: Headings; none for a table without them.
+    - align, {"left", "right"}: Alignment of each column; left by default.
+    - style, {"simple", "plain", "pipe", "html"}: One of tabulate's styles.
 
     Examples
     --------
@@ -194,22 +187,13 @@ def board_cells(rows: Sequence[Row]) -> list[list[str]]:
 class Column:
     """A column of a table of records, for all writers.
 
-    Attributes
-    ----------
-    name : str
-        Field of a record, and name of the column in CSV and JSON.
-    heading : str or None
-        Heading on tables for people; None if they do not show the column.
-    align : {"left", "right"}
-        Alignment on tables.
-    text : callable, optional
-        Cell of a record on tables; by default the field as text.
-    in_csv : bool
-        Whether CSV has the column; JSON has all.
-    page : str
-        Heading on the board's page, if it is another one.
-    style : str
-        Classes of the column's cells on the board's page.
+    - name: Field of a record, and name of the column in CSV and JSON.
+    - heading: Heading on tables for people; None if they do not show the column.
+    - align, {"left", "right"}: Alignment on tables.
+    - text: Cell of a record on tables; by default the field as text.
+    - in_csv: Whether CSV has the column; JSON has all.
+    - page: Heading on the board's page, if it is another one.
+    - style: Classes of the column's cells on the board's page.
     """
 
     name: str

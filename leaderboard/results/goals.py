@@ -161,7 +161,7 @@ def goal_heading(goal: str) -> str:
 
 
 def sought(goals: Collection[str]) -> str:
-    """What attacks with these goals try to find out, as the end of a sentence; goals of one's own are left out.
+    """What attacks with these goals try to find out, as the end of a sentence; goals that users defined are left out.
 
     Examples
     --------

@@ -28,24 +28,13 @@ _NUMBER = re.compile(r"(?<![\w.])-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])
 def setting_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]], kind: str) -> Setting:
     """The setting of a name such as ``Mondrian k=5``; the name alone suffices for a method with one setting.
 
-    Of several settings, the name alone means the one whose parameters all have their defaults, if that is among them.
-    A class of one's own has two names, ``mine:Rounded`` and ``Rounded``. The whole name comes first, so that
-    ``Mondrian`` is the built-in class beside a ``mine:Mondrian``. Numbers are compared by value, to the six digits that
-    boards show: ``width=0.30`` is ``width=0.3``.
+    Of several settings, the name alone means the one whose parameters all have their defaults, if that is among them. A
+    user's class has two names, ``mine:Rounded`` and ``Rounded``. The whole name comes first, so that ``Mondrian`` is
+    the built-in class beside a ``mine:Mondrian``. Numbers are compared by value, to the six digits that boards show:
+    ``width=0.30`` is ``width=0.3``.
 
-    Parameters
-    ----------
-    text : str
-        The name.
-    settings : iterable of tuple
-        Names of methods with their parameters.
-    kind : str
-        What the methods are, for messages: ``defense`` or ``attack``.
-
-    Raises
-    ------
-    ValueError
-        If no setting has this name, or several have; the message names the nearest one, or those that have it.
+    A ValueError is raised if no setting has this name, or several have. The message names the nearest one, or those
+    that have it, and calls them by `kind`: ``defense`` or ``attack``.
 
     Examples
     --------

@@ -270,19 +270,17 @@ def _eligible(successes: Sequence[Success]) -> list[int]:
 def cross_fitted_advantage(successes: Sequence[Success]) -> tuple[float, bool]:
     """Largest of several advantages, chosen on one half of the plays and estimated on the other.
 
-    The largest of many noisy estimates is biased upwards: without any leakage, its mean is above 0. Plays are
-    therefore split into even and odd ones. Each half names an attack: that of the largest advantage, among those above
-    chance level if there are any. Its advantage is taken from the other half; both are averaged over their plays. The
-    mean is then at most the true largest advantage.
+    The largest of many noisy estimates is biased upwards: without any leakage, its mean is above 0. Plays are therefore
+    split into even and odd ones. Each half names an attack: that of the largest advantage, among those above chance
+    level if there are any. Its advantage is taken from the other half; both are averaged over their plays. The mean is
+    then at most the true largest advantage.
 
     - successes: Successes of the attacks on one defense; at least one.
     - returns advantage: The estimate.
     - returns unbiased: Whether the choice leaves it unbiased. A single play, or attacks that were measured in different
       plays, leave the largest advantage of those above chance level. A single attack is no choice.
 
-    References
-    ----------
-    Chernozhukov and others (2018), Double/debiased machine learning, for cross-fitting.
+    Source: Chernozhukov and others (2018), Double/debiased machine learning, for cross-fitting.
     """
     largest = max(successes[position].advantage for position in _eligible(successes))
     plays = {(success.plays, len(success.rates)) for success in successes}

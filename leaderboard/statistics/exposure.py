@@ -27,14 +27,8 @@ Place = tuple[str, str]
 class BoundedAttack:
     """An attack on a setting in one goal, with an upper bound of its advantage.
 
-    Parameters
-    ----------
-    goal, attack : str
-        Goal of the attack, and its class name.
-    attack_parameters : dict
-        Its parameters.
-    advantage, upper : float
-        Its advantage, and the upper bound of it.
+    - attack: Class name.
+    - upper: Upper bound of the advantage.
     """
 
     goal: str

@@ -38,8 +38,6 @@ def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials
 
     - results: Releases and trials, at most one per release and trial.
 
-    Notes
-    -----
     The probability of at least so many successes by guessing (`probability_by_guessing`) is at most 1 - `LEVEL`,
     divided by the number of attacks and goals on the setting (Bonferroni). The upper bounds hold together with `LEVEL`.
     """
@@ -62,8 +60,6 @@ def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials
 def probability_by_guessing(success: Success) -> float:
     """Probability that guessing has at least as many successes, over all plays.
 
-    Notes
-    -----
     It is the larger of two. Tests of the pooled trials are exact if trials are independent: that of the binomial
     distribution if the chance level is known, and Fisher's if it is the rate in a control group. Normal approximations
     fail at a few trials and small chance levels. Where plays differ, Student's test of their advantages counts each
@@ -336,8 +332,6 @@ def gap_checks(results: Sequence[Result], bounds: GateBounds) -> list[GateCheck]
 def few_plays_note(results: Sequence[Result]) -> str:
     """What the plays of a defense do not show if they are fewer than `FEW_PLAYS`; empty if they are enough.
 
-    Notes
-    -----
     Let each release go wrong with probability p. All of n releases are right with probability (1 - p)ⁿ.
 
     Examples

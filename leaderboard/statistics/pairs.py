@@ -119,13 +119,11 @@ def design_effect(success: Success, level: float) -> float:
 def own_design_effect(success: Success, level: float) -> float:
     """Design effect of one attack's plays, with Student's quantile in place of the normal one.
 
-    - success: Success of an attack on a setting, over n ≥ 2 plays.
-    - level: Confidence level of the bound in which the effect is used, in (1/2, 1).
-
-    Notes
-    -----
     The effect is s² / v · (t / z)². Here s² is the sample variance of `play_errors`, v is `sampling_variance`, and (t /
     z)² is `widening`. A normal bound with this effect has the half-width t s / √n of Student's.
+
+    - success: Success of an attack on a setting, over n ≥ 2 plays.
+    - level: Confidence level of the bound in which the effect is used, in (1/2, 1).
     """
     expected = sampling_variance(success)
     if not expected:
@@ -137,8 +135,6 @@ def own_design_effect(success: Success, level: float) -> float:
 def play_errors(success: Success) -> Floats:
     """Error of each play's advantage to first order, shape (plays,); the mean is that of the advantage over all plays.
 
-    Notes
-    -----
     Let r and c be the means over plays of the rates rᵢ and of the chance levels cᵢ, and A = (r - c) / (1 - c). The
     errors are (rᵢ - cᵢ - A (1 - cᵢ)) / (1 - c).
     """
@@ -149,8 +145,6 @@ def play_errors(success: Success) -> Floats:
 def sampling_variance(success: Success) -> float:
     """Variance of one play's advantage if its trials were independent.
 
-    Notes
-    -----
     Let r and c be the rates on T people in the table and on T' in the control group. The delta method gives the
     variance of (r - c) / (1 - c) as (r (1 - r) / T + ((1 - r) / (1 - c))² c (1 - c) / T') / (1 - c)². A known chance
     level leaves the first term.
@@ -168,8 +162,6 @@ def widening(plays: Floats | int, level: float) -> Floats:
     - plays: Number n of plays that estimate the variance, at least 2.
     - level: Level of the one-sided bound, in (1/2, 1).
 
-    Notes
-    -----
     t and z are the quantiles at the level of Student's distribution with n - 1 degrees of freedom and of the normal
     one.
     """
@@ -302,14 +294,7 @@ def _components(sums: Floats, counts: Integers) -> Floats:
 class PlacedSetting:
     """One setting of a defense in one variant of a scenario's game.
 
-    Parameters
-    ----------
-    scenario, variant : str
-        The scenario and the variant of its game.
-    defense : str
-        Class name.
-    parameters : dict
-        Its parameters.
+    `defense` is a class name.
     """
 
     scenario: str
@@ -428,8 +413,6 @@ def design_effects(pairs: Sequence[Pair]) -> Mapping[tuple[str, str, str], float
       attack, divided by the sum of `leaderboard.statistics.pairs.sampling_variance`. It is at least 1, and 1 where no
       pair has two plays.
 
-    Notes
-    -----
     A few plays of one pair do not suffice to estimate this variance, but all pairs of a goal together do. The effect is
     an average: it is too small for a pair whose plays differ more than those of the others
     (`leaderboard.statistics.pairs.own_design_effect`). The claims of a play are about one draw of people and one

@@ -18,12 +18,7 @@ IF_PLAYS_VARY = "if plays vary as they did here"
 
 
 def plays_condition(fewest: int) -> str:
-    """Condition of intervals over plays, with what a single play does not show.
-
-    Parameters
-    ----------
-    fewest : int
-        Fewest plays of an interval.
+    """Condition of intervals over plays, with what a single play does not show; `fewest` are the plays of an interval.
 
     Examples
     --------
@@ -79,8 +74,6 @@ def lower_advantage(success: Success, level: float) -> float:
 
     - level: Confidence level, in (1/2, 1).
 
-    Notes
-    -----
     It is the smallest of the bounds that correspond to those of `upper_advantage`. Near a rate of 1 it is much farther
     from the advantage than the upper bound is.
     """
@@ -97,8 +90,6 @@ def upper_advantage(success: Success, level: float, attacks: int = 1) -> float:
     - level: Confidence level of the largest bound among the attacks on a setting, in (1/2, 1).
     - attacks: Number of attacks and goals on the setting, at least 1.
 
-    Notes
-    -----
     With a known chance level, Wilson's bound of the pooled rate counts all plays as their number of trials divided by a
     design effect. With a control group, it is that of the ratio of two failure rates
     (`metrics.score.risk_after_control`). The bound is the largest of three:
@@ -114,9 +105,7 @@ def upper_advantage(success: Success, level: float, attacks: int = 1) -> float:
     In simulations of 2 to 14 plays, whose rates had means of .05 to .95 and standard deviations of 0 to .15, bounds of
     95 % were below the truth in 1 to 7 %. It was 7 % where a few plays were far above the others.
 
-    References
-    ----------
-    Berger (1982), Multiparameter hypothesis testing and acceptance sampling. Dean and Pagano (2015), Evaluating
+    Source: Berger (1982), Multiparameter hypothesis testing and acceptance sampling. Dean and Pagano (2015), Evaluating
     confidence interval methods for binomial proportions in clustered surveys.
     """
     shared = _wilson(success, success.shared_effect, level_of_each(attacks, level)).high
@@ -152,8 +141,6 @@ def sure_upper(success: Success, level: float) -> float:
     - success: Its success over plays, which are independent of each other.
     - level: Confidence level, in (0, 1).
 
-    Notes
-    -----
     Each play is one observation, however many rows it has: a release may give everybody away once in a hundred times.
     Let rᵢ and cᵢ be the rates of play i, with means R and C, and A = (R - C) / (1 - C) the advantage. If A is at least
     b, then Yᵢ = (1 - rᵢ) / (1 - b) + cᵢ is at least 0 with a mean of at most 1. By Markov's inequality, the product of
@@ -162,9 +149,7 @@ def sure_upper(success: Success, level: float) -> float:
     (1 - c), with α = 1 - level and the geometric mean G of the 1 - rᵢ. The product is the wealth of who bets on small
     advantages.
 
-    References
-    ----------
-    Waudby-Smith and Ramdas (2023), Estimating means of bounded random variables by betting.
+    Source: Waudby-Smith and Ramdas (2023), Estimating means of bounded random variables by betting.
 
     Examples
     --------

@@ -12,26 +12,15 @@ from leaderboard import Exposure, Row, label
 class Setting:
     """One measured setting of a family of defenses.
 
-    Parameters
-    ----------
-    family : str
-        Class name of the defense.
-    name : str
-        Its label with parameters, as in ``Mondrian k=5``.
-    utility : float
-        Headline utility in [0, 1].
-    advantage : float
-        Advantage of the worst attack, at least 0.
-    upper : float
-        Upper bound of the advantage of every attack, if plays vary as they did here.
-    sure_upper : float
-        The same, however plays vary.
-    attack : str
-        Label of the worst attack.
-    failures : int
-        Number of releases and attacks that failed.
-    position : int
-        Position among the board's rows, from 0.
+    - family: Class name of the defense.
+    - name: Its label with parameters, as in ``Mondrian k=5``.
+    - utility: Headline utility in [0, 1].
+    - advantage: Advantage of the worst attack, at least 0.
+    - upper: Upper bound of the advantage of every attack, if plays vary as they did here.
+    - sure_upper: The same, however plays vary.
+    - attack: Label of the worst attack.
+    - failures: Number of releases and attacks that failed.
+    - position: Position among the board's rows, from 0.
     """
 
     family: str
@@ -86,14 +75,9 @@ def most_useful_left_of(settings: Sequence[Setting], bound: float) -> Setting | 
 def settings_of(rows: Sequence[Row], exposures: Sequence[Exposure], goal: str | None = None) -> list[Setting]:
     """Settings of one scenario and variant; those without utility or without a judged attack are absent.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-        Rows of one scenario and variant, in the order of the table.
-    exposures : sequence of Exposure
-        Exposures of any scenarios and variants.
-    goal : str, optional
-        Goal of the attacks; all goals by default.
+    - rows: Rows of one scenario and variant, in the order of the table.
+    - exposures: Exposures of any scenarios and variants.
+    - goal: Goal of the attacks; all goals by default.
     """
     positions = {row.identity: position for position, row in enumerate(rows)}
     measured = [(exposure, exposure.worst(goal)) for exposure in exposures if exposure.identity in positions]

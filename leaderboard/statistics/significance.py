@@ -20,22 +20,12 @@ ROUNDING = 1e-9
 class JudgedDifference(PlacedSetting):
     """Base of differences that are tested over plays and judged together with others.
 
-    Parameters
-    ----------
-    attack_parameters : dict
-        Parameters of the attack.
-    low, high : float
-        Interval of the difference across plays.
-    p : float
-        Two-sided p-value.
-    smallest_p : float
-        Smallest p-value that so many plays can give.
-    plays : int
-        Number of plays that both sides have.
-    significant : bool
-        Whether the difference is significant after correction for multiple tests.
-    judged : bool
-        Whether the plays suffice for any difference to be significant.
+    - low, high: Interval of the difference across plays.
+    - p: Two-sided p-value.
+    - smallest_p: Smallest p-value that so many plays can give.
+    - plays: Number of plays that both sides have.
+    - significant: Whether the difference is significant after correction for multiple tests.
+    - judged: Whether the plays suffice for any difference to be significant.
     """
 
     attack_parameters: dict[str, Any]
@@ -97,9 +87,7 @@ def signed_rank_test(log_ratios: Floats, tolerance: float, level: float) -> Test
     - tolerance: Slowdown or speed-up under the null hypothesis, as a share, at least 0.
     - level: One minus the confidence level of the interval, in (0, 1).
 
-    References
-    ----------
-    Hodges and Lehmann (1963), Estimates of location based on rank tests.
+    Source: Hodges and Lehmann (1963), Estimates of location based on rank tests.
     """
     from scipy.stats import norm, wilcoxon
 
@@ -148,9 +136,7 @@ def able_to_reject(smallest_p_values: Sequence[float], level: float) -> Booleans
     smallest k with m(k) ≤ k. The choice depends only on numbers of plays, so that Holm's correction of the remaining
     tests bounds the family-wise error rate.
 
-    References
-    ----------
-    Tarone (1990), A modified Bonferroni method for discrete data.
+    Source: Tarone (1990), A modified Bonferroni method for discrete data.
     """
     smallest = np.asarray(smallest_p_values, dtype=float)
     k = next(k for k in count(1) if np.count_nonzero(smallest <= level / k) <= k)
@@ -185,9 +171,7 @@ def plays_for(measures: Sequence[str], level: float) -> int:
 def holm(p_values: Sequence[float], level: float) -> list[bool]:
     """Holm's step-down procedure: which hypotheses are rejected at a family-wise error rate of `level`.
 
-    References
-    ----------
-    Holm (1979), A simple sequentially rejective multiple test procedure.
+    Source: Holm (1979), A simple sequentially rejective multiple test procedure.
     """
     rejected = [False] * len(p_values)
     for step, index in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):

@@ -275,12 +275,8 @@ def summarize(results: Sequence[Result], *, by_goal: bool = True) -> tuple[Secti
 class SummaryTables:
     """Tables that summarize boards.
 
-    Attributes
-    ----------
-    left : mapping of (str, str) to Table
-        Utility left at risk over all goals, by scenario and variant.
-    attacks : Table
-        Usefulness of each attack.
+    - left: Utility left at risk over all goals, by scenario and variant.
+    - attacks: Usefulness of each attack.
     """
 
     left: Mapping[tuple[str, str], Table]

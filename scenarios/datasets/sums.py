@@ -17,14 +17,9 @@ PERIOD = 182
 
 
 def rating_table(frame: pd.DataFrame) -> Microdata:
-    """Microdata of a table of ratings.
+    """Microdata of a table with columns ``person``, ``item``, ``rating`` (0.5 to 5 stars) and ``day`` (from 0).
 
     Rating and day are quasi-identifiers. The item has no role, so that a defense changes it only on request.
-
-    Parameters
-    ----------
-    frame : DataFrame
-        Columns ``person``, ``item``, ``rating`` (0.5 to 5 stars) and ``day`` (integers from 0).
     """
     last = int(frame["day"].max())
     halves = list(range(PERIOD, last + 1, PERIOD))

@@ -19,23 +19,14 @@ from scenarios.games.table_game import QuestionGame
 class ControlGroupGame(QuestionGame):
     """Abstract game on a released table of originals, with strangers as the control group.
 
-    Originals, strangers and the auxiliary population are disjoint and drawn uniformly from the same population.
+    Originals, strangers and the auxiliary population are disjoint and drawn uniformly from the same population. A
+    ValueError is raised if a number is out of range or the population is too small.
 
-    Parameters
-    ----------
-    records : Microdata
-        The population; at least `originals` + `strangers` records.
-    originals, strangers : int
-        Number of released people, and number of people in the control group.
-    auxiliary : int
-        Size of the auxiliary population; smaller if the population has too few people left.
-    attacker_knows : {"mechanism", "nothing"}
-        Whether attacks can read the release's channel and repeat the defense on other records.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range or the population is too small.
+    - records: The population; at least `originals` + `strangers` records.
+    - originals, strangers: Number of released people, and number of people in the control group.
+    - auxiliary: Size of the auxiliary population; smaller if the population has too few people left.
+    - attacker_knows, {"mechanism", "nothing"}: Whether attacks can read the release's channel and repeat the defense on
+      other records.
     """
 
     def __init__(

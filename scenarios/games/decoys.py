@@ -25,11 +25,6 @@ LAST = 1e9
 class NearGroups:
     """Partition of a population into groups of near people, by Gower distance over all released columns.
 
-    - records: The population; numbers are scaled by their range in it.
-    - size: People per group, at least 2. The last ``len(records) % size`` records are in no group.
-
-    Notes
-    -----
     Decoys that are chosen as the nearest people to each original give the originals away: a decoy's nearest candidate
     is an original, but not the other way round. Here the groups are a function of the population alone. Each group is
     among the candidates as a whole or not at all, and every member was equally likely to be drawn as an original.
@@ -38,6 +33,9 @@ class NearGroups:
     from the nearest other person chooses first, and takes the nearest free people who are no exact equals. Copies of
     one record are dealt to different blocks as far as possible, and frequent ones choose before they cannot be
     separated. Exact equals share a group only where a block has nobody else left.
+
+    - records: The population; numbers are scaled by their range in it.
+    - size: People per group, at least 2. The last ``len(records) % size`` records are in no group.
     """
 
     def __init__(self, records: Microdata, size: int) -> None:
@@ -78,15 +76,14 @@ class NearGroups:
     def decoys(self, originals: Integers, rng: Generator) -> Integers:
         """Choose decoys so that whole groups are candidates, as many groups as there are originals.
 
+        Returned are the positions of the decoys, shape (originals * (size - 1),).
+
+        Let C be the candidates. Swapping two members of a group in C, or two groups in C, changes neither the
+        probability of the originals nor that of C given them. Hence every candidate is an original with probability 1 /
+        size, whatever the attacker knows about the population.
+
         - originals: Positions of the originals, a uniform draw from the people who are in a group.
         - rng: Draws further groups where two originals are in the same one, so that the number is right.
-        - returns shape (originals * (size - 1),): Positions of the decoys.
-
-        Notes
-        -----
-        Let C be the candidates. Swapping two members of a group in C, or two groups in C, changes neither the
-        probability of the originals nor that of C given them. Hence every candidate is an original with probability
-        1 / size, whatever the attacker knows about the population.
         """
         used = np.unique(self.group_of[originals])
         unused = np.setdiff1d(np.arange(len(self.groups)), used, assume_unique=True)

@@ -38,13 +38,7 @@ KNOWS = ("mechanism", "nothing")
 
 @dataclass(frozen=True)
 class Secret:
-    """What a game draws at random and hides from the adversary.
-
-    Attributes
-    ----------
-    records : Microdata
-        The publisher's records, the input of the defense.
-    """
+    """What a game draws at random and hides from the adversary: the publisher's records, the input of the defense."""
 
     records: Microdata = field(repr=False)
 

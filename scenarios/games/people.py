@@ -19,20 +19,13 @@ from scenarios.tables.review.rows_of_people import person_numbers
 
 @dataclass(frozen=True)
 class Drawn(Secret):
-    """People of one play: those in the released table, others, and the adversary's own.
+    """People of one play: those in the released table, others, and those whom the adversary has.
 
-    Attributes
-    ----------
-    records : Microdata
-        The originals: people in the released table.
-    others : Microdata
-        People who are not in the table: decoys, non-members, or the control group, as the question has it.
-    auxiliary : Microdata
-        The adversary's own people, who are neither originals nor others, with the public domains of all columns.
-    order : ndarray of int, shape (candidates,)
-        Order of the candidates: positions in the originals followed by the others.
-    rng : Generator
-        Randomness for questions. It is only copied, never drawn from.
+    - records: The originals: people in the released table.
+    - others: People who are not in the table: decoys, non-members, or the control group, as the question has it.
+    - auxiliary: The adversary's people, who are neither originals nor others, with the public domains of all columns.
+    - order, shape (candidates,): Order of the candidates: positions in the originals followed by the others.
+    - rng: Randomness for questions. It is only copied, never drawn from.
     """
 
     others: Microdata = field(repr=False)

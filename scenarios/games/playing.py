@@ -106,14 +106,9 @@ def attack_release(defense: Defense, attack: Attack, game: Game, secret: Any, pu
 class Randomness:
     """Generators of one attack on one release, by what they are for.
 
-    Attributes
-    ----------
-    view : Generator
-        Makes the attack's view of the release.
-    attack : Generator
-        The attack's own.
-    score : Generator
-        Breaks ties among its claims.
+    - view: Makes the attack's view of the release.
+    - attack: Serves the attack itself.
+    - score: Breaks ties among its claims.
     """
 
     view: Generator
@@ -140,15 +135,7 @@ def scores_of(defense: Defense, attack: Attack, game: Game, secret: Any, publish
 def claims_of(defense: Defense, attack: Attack, game: Game, secret: Any, published: Any, rngs: Randomness) -> Any:
     """Claims of an attack about a published release; every attack on a release runs here.
 
-    Parameters
-    ----------
-    defense, attack, game : Defense, Attack, Game
-        The defense that made the release, or the file that it was read from; the attack, and what is asked.
-    secret : Secret
-        What the game drew.
-    published : Release
-        The published release, of which the attack receives a view of its own.
-    rngs : Randomness
-        The generators.
+    - defense: The defense that made the release, or the file that it was read from.
+    - published: The published release, of which the attack receives a view.
     """
     return attack.run(game.view(published, rngs.view), game.knowledge(secret, defense), rngs.attack)

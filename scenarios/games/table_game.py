@@ -47,17 +47,8 @@ def table_worth(utility: TableUtility, roles: Microdata, release: MicrodataRelea
 class TableGame(Game):
     """Abstract game on a released table with rows in random order; a subclass draws and scores.
 
-    Parameters
-    ----------
-    records : Microdata
-        The population.
-    attacker_knows : {"mechanism", "nothing"}
-        Whether attacks can read the release's channel and repeat the defense on other records.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    - attacker_knows, {"mechanism", "nothing"}: Whether attacks can read the release's channel and repeat the defense on
+      other records.
     """
 
     def __init__(self, *, records: Microdata, attacker_knows: str) -> None:
@@ -115,25 +106,11 @@ def table(release: Release) -> MicrodataRelease:
 class QuestionGame(TableGame):
     """Abstract game on a released table that asks one question about people; a subclass says which people are drawn.
 
-    Parameters
-    ----------
-    records : Microdata
-        The population; at least one column is not an identifier.
-    auxiliary, held_out : int
-        Number of the adversary's own people, and of people who test classifiers trained on the release. A small
-        population may give fewer.
-    attacker_knows : {"mechanism", "nothing"}
-        See `TableGame`.
-
-    Attributes
-    ----------
-    question : Question
-        Says what attacks see and know, and scores their claims.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    - records: The population; at least one column is not an identifier.
+    - auxiliary, held_out: Number of the adversary's people, and of people who test classifiers trained on the release.
+      A small population may give fewer.
+    - attacker_knows: See `TableGame`.
+    - question: Says what attacks see and know, and scores their claims.
     """
 
     draws_people = True
@@ -212,12 +189,9 @@ class GivenPeople(Drawn):
     def listed(cls, candidates: Microdata, auxiliary: Microdata, answers: Integers | None = None) -> GivenPeople:
         """People of a list of candidates, in its order.
 
-        Parameters
-        ----------
-        candidates, auxiliary : Microdata
-            The candidates, and the adversary's own people.
-        answers : ndarray of int, shape (originals,), optional
-            Position of each original among the candidates; nobody is known to be one by default.
+        - auxiliary: The adversary's people.
+        - answers, shape (originals,): Position of each original among the candidates; nobody is known to be one by
+          default.
         """
         own = np.zeros(0, dtype=np.intp) if answers is None else answers
         others = np.setdiff1d(np.arange(len(candidates)), own)
@@ -229,14 +203,8 @@ class GivenPeople(Drawn):
 class FinishedRelease(QuestionGame):
     """A question about given people and a release that is published as it is, its rows in their order.
 
-    Nobody can repeat the mechanism, since only its result is known. What is public about it, the channel, is known.
-
-    Parameters
-    ----------
-    people : Drawn
-        The people.
-    question : Question
-        Says what the adversary sees and knows, and scores its claims.
+    Nobody can repeat the mechanism, since only its result is known. What is public about it, the channel, is known. The
+    question says what the adversary sees and knows, and scores its claims.
     """
 
     def __init__(self, *, people: Drawn, question: Question) -> None:

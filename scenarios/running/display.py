@@ -36,8 +36,6 @@ class _Cost:
 class TimeLeft:
     """Cost of a run's results by defense, attack and game; memory does not grow with the number of plays.
 
-    Notes
-    -----
     Every play costs about the same, but defenses and attacks differ. The results left of each kind count with the mean
     cost of this kind, and kinds without a result with the mean cost of all. The work left, over the work done, is the
     time left over the time that has passed.
@@ -55,14 +53,9 @@ class TimeLeft:
     def seconds(self, passed: float, left: int, kinds: int) -> float:
         """Seconds left.
 
-        Parameters
-        ----------
-        passed : float
-            Seconds since the run began.
-        left : int
-            Number of results left.
-        kinds : int
-            Number of results of one play.
+        - passed: Seconds since the run began.
+        - left: Number of results left.
+        - kinds: Number of results of one play.
         """
         done, work = sum(cost.count for cost in self.costs.values()), sum(cost.seconds for cost in self.costs.values())
         if not done:
@@ -86,14 +79,8 @@ class TimeLeft:
 class RunningMean:
     """Mean success of one attack on one defense in the plays so far, in one goal.
 
-    Attributes
-    ----------
-    defense, attack, goal : str
-        Labels for display.
-    success, chance : float
-        Means over the plays so far, without confidence intervals.
-    plays : int
-        Number of plays so far.
+    - defense, attack, goal: Labels for display.
+    - success, chance: Means over the plays so far, without confidence intervals.
     """
 
     defense: str
@@ -152,13 +139,7 @@ MARGIN = 8
 
 
 class Display:
-    """Console on standard error for the progress of runs.
-
-    Parameters
-    ----------
-    quiet : bool
-        Print nothing.
-    """
+    """Console on standard error for the progress of runs, which prints nothing if `quiet`."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         from rich.console import Console
@@ -189,12 +170,7 @@ class Display:
 class RunDisplay:
     """Listener that shows the progress of one run.
 
-    Parameters
-    ----------
-    display : Display
-        Console to print on.
-    plan, catalogue, store : Plan, Catalogue, Store
-        Plan of the run, its expected results, and the store that receives them.
+    `catalogue` has the results that are expected of the plan, and `store` receives them.
     """
 
     def __init__(self, display: Display, plan: Plan, catalogue: Catalogue, store: Store) -> None:

@@ -28,14 +28,7 @@ class Explanation(Result):
 def explain(catalogue: Catalogue, store: Store, *, fresh: bool) -> list[Explanation]:
     """Explain each missing result of a plan; results with the same reason are grouped, in the order of the plan.
 
-    Parameters
-    ----------
-    catalogue : Catalogue
-        The plan's results.
-    store : Store
-        Earlier results.
-    fresh : bool
-        Whether every result is played again.
+    If `fresh`, every result is played again.
     """
     stored = _Stored(catalogue, store)
 

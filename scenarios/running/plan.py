@@ -79,20 +79,10 @@ def check_questions(
 ) -> None:
     """Check that the questions, named defenses and named attacks of a scenario fit each other.
 
-    Parameters
-    ----------
-    games : sequence of SharedPeople
-        The questions.
-    defenses, attacks : sequence of NamedMethod
-        Defenses and attacks of the scenario.
-    whole : bool
-        Whether these are all attacks of the scenario, so that each question must have one.
+    A ValueError is raised if two questions have the same goal, or a question has no attack or an attack no question. A
+    defense that makes no table is refused, too.
 
-    Raises
-    ------
-    ValueError
-        If two questions have the same goal, a question has no attack or an attack no question, or a defense makes no
-        table.
+    - whole: Whether these are all attacks of the scenario, so that each question must have one.
     """
     goals: dict[str, str] = {}
     for game in games:
@@ -127,12 +117,7 @@ T = TypeVar("T")
 def distinct(entries: Iterable[T], setting: Callable[[T], Any]) -> tuple[T, ...]:
     """The entries of different settings in their order; of equal ones the first, as it is written.
 
-    Parameters
-    ----------
-    entries : iterable
-        Methods or games.
-    setting : callable
-        Gives an entry's setting as JSON values, in which 1 and 1.0 are one number.
+    `setting` gives an entry's setting as JSON values, in which 1 and 1.0 are one number.
 
     Examples
     --------
@@ -194,14 +179,8 @@ class _BoardFile(ScenarioTable):
 class NamedMethod:
     """A defense or an attack with its name and parameters in a scenario.
 
-    Attributes
-    ----------
-    name : str
-        Class name, or ``module:Class``.
-    method : Defense or Attack
-        The defense or attack.
-    parameters : dict
-        Parameters given in the scenario; the others have their defaults.
+    - name: Class name, or ``module:Class``.
+    - parameters: Parameters given in the scenario; the others have their defaults.
     """
 
     name: str
@@ -519,12 +498,7 @@ def _as_written(entries: Sequence[NamedMethod], given: NamedMethod) -> NamedMeth
 def column_roles(records: Microdata, left_out: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Columns by role (`leaderboard.results.guarantees.ROLES`); the column that says whose row it is has none of them.
 
-    Parameters
-    ----------
-    records : Microdata
-        The table.
-    left_out : sequence of str
-        Columns without a role, which are among the identifiers of `records`.
+    - left_out: Columns without a role, which are among the identifiers of `records`.
     """
     with_role = {*records.quasi_identifiers, *records.sensitive, records.person, records.group}
     return {

@@ -36,17 +36,7 @@ from scenarios.tables import Dataset, Note, generator, play_notes
 def check_fits(plan: Plan, entries: Sequence[NamedMethod]) -> None:
     """Check that each of these methods plays some game of the plan.
 
-    Parameters
-    ----------
-    plan : Plan
-        The games, and the defenses and attacks that play them.
-    entries : sequence of NamedMethod
-        Defenses and attacks of the plan.
-
-    Raises
-    ------
-    ValueError
-        If one would be skipped in all trials; names the reason, and the line of the user's own class.
+    If one would be skipped in all trials, a ValueError names the reason, and the line of the user's class.
     """
     for entry in entries:
         is_attack = entry in plan.attacks
@@ -82,12 +72,11 @@ class Backend(Protocol):
 def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
     """Guarantee of each defense for the records of the first play.
 
-    Raises
-    ------
-    ValueError
-        If a defense's parameters do not fit the records, its `check` or `guarantee` fails, or it returns no guarantee.
-        The message names the defense. So does one on a kind or goal of a class of one's own that no game knows, or none
-        of this plan plays, since all its trials would be skipped.
+    A ValueError that names the method is raised if:
+
+    - a defense's parameters do not fit the records;
+    - its `check` or `guarantee` fails, or returns no guarantee;
+    - the kind or goal of a user's class is one that no game knows, or none of this plan plays.
     """
     scored = {goal for game in plan.games for goal in game.takes}
     for entry in (*plan.defenses, *plan.attacks):
@@ -176,14 +165,9 @@ def run(
 
 
 def provenance(scenarios: Sequence[str], folder: Path | None = None) -> dict[str, Any]:
-    """Provenance to record with a run of these scenarios.
+    """Provenance to record with a run of scenarios with these names.
 
-    Parameters
-    ----------
-    scenarios : sequence of str
-        Names of the scenarios.
-    folder : Path, optional
-        Folder whose Git revision is recorded, by default the current one, which usually holds the user's code.
+    - folder: Folder whose Git revision is recorded; by default the current one, which usually holds the user's code.
     """
     return {
         "scenarios": list(scenarios),
@@ -225,12 +209,7 @@ def _git(folder: Path, *arguments: str) -> str:
 def guarantee_notes(plan: Plan, guarantees: Sequence[Guarantee]) -> list[str]:
     """One note for each family of defenses: which columns and conditions its guarantee is about, or why it has none.
 
-    Parameters
-    ----------
-    plan : Plan
-        The defenses.
-    guarantees : sequence of Guarantee
-        Guarantee of each. Settings of one family differ in their numbers only, so that the first one is described.
+    Settings of one family differ in their numbers only, so that the first one is described.
     """
     notes: dict[str, str] = {}
     for entry, guarantee in zip(plan.defenses, guarantees, strict=True):
@@ -246,14 +225,9 @@ Listening = Callable[[Plan, Catalogue, Store], AbstractContextManager[Listener]]
 class Played(NamedTuple):
     """Outcome of a run.
 
-    Attributes
-    ----------
-    results : list of Result
-        Results of every trial of the plans, stored ones included.
-    guarantees : list of StatedGuarantee
-        What their defenses guarantee.
-    interrupted : int
-        Number of the signal that stopped the run, 0 where none did.
+    - results: Results of every trial of the plans, stored ones included.
+    - guarantees: What their defenses guarantee.
+    - interrupted: Number of the signal that stopped the run, 0 where none did.
     """
 
     results: list[Result]
@@ -265,16 +239,10 @@ class Played(NamedTuple):
 class Changes:
     """What a user changes in a scenario; None and empty tuples change nothing.
 
-    Parameters
-    ----------
-    defenses, attacks : tuple of str or NamedMethod
-        Methods to play instead of the scenario's: names of some of these, ``module:Class``, or others.
-    plays, seed : int, optional
-        Number of plays, and seed of the run.
-    time_limit : float, optional
-        Seconds that a trial may take.
-    memory_limit : int, optional
-        Bytes that a trial may use.
+    - defenses, attacks: Methods to play instead of the scenario's: names of some of these, ``module:Class``, or others.
+    - plays, seed: Number of plays, and seed of the run.
+    - time_limit: Seconds that a trial may take.
+    - memory_limit: Bytes that a trial may use.
     """
 
     defenses: tuple[str | NamedMethod, ...] = ()
@@ -290,22 +258,13 @@ def changed_plans(
 ) -> list[Plan]:
     """Plans of scenarios with a user's changes.
 
-    Parameters
-    ----------
-    sources : sequence of str
-        Names of shipped scenarios, and paths of scenario files; without any, ``bank``, or ``table`` with a data set.
-    dataset : Dataset, optional
-        Data set to use instead of the scenarios' own.
-    changes : Changes
-        The changes.
-    say_notes : callable
-        Gets the notes on the data set.
+    - sources: Names of shipped scenarios, and paths of scenario files; without any, ``bank``, or ``table`` with a data
+      set.
+    - dataset: Data set to use instead of those of the scenarios.
+    - say_notes: Gets the notes on the data set.
 
-    Raises
-    ------
-    ValueError
-        If a scenario or method does not exist, two scenarios have one name, or a method's file has changed since it was
-        loaded.
+    A ValueError is raised if a scenario or method does not exist, or two scenarios have one name. A method whose file
+    has changed since it was loaded is refused, too.
     """
     plans = []
     for source in sources or ("bank" if dataset is None else "table",):
@@ -351,18 +310,9 @@ def play_catalogues(
 ) -> Played:
     """Play what is missing in a database, and collect the results of all trials.
 
-    Parameters
-    ----------
-    catalogues : sequence of Catalogue
-        The trials.
-    backend : Backend
-        Where they are played.
-    db : str
-        Database of results.
-    listening : callable
-        Makes the listener of a plan's progress, as a context manager.
-    fresh : bool
-        Play trials again whose results are stored.
+    - backend: Where trials are played.
+    - listening: Makes the listener of a plan's progress, as a context manager.
+    - fresh: Play trials again whose results are stored.
     """
     interrupted = 0
     with Store(db) as store:

@@ -25,14 +25,9 @@ DONE = ("ok", "skipped")
 class Unit:
     """One release and the trials on it.
 
-    Attributes
-    ----------
-    defense, play : int
-        Index of the defense in the plan, and number of the play.
-    release : Result or None
-        Result of the release, still to be filled in, or None if it is already stored.
-    trials : tuple of (int, int, Result)
-        Index of the game, index of the attack, and result to fill in, for each trial to play.
+    - defense, play: Index of the defense in the plan, and number of the play.
+    - release: Result of the release, still to be filled in, or None if it is already stored.
+    - trials: Index of the game, index of the attack, and result to fill in, for each trial to play.
     """
 
     defense: int
@@ -59,12 +54,7 @@ class Unit:
 class Catalogue:
     """All results of a plan; the key of a result is the hash of everything that it depends on.
 
-    Parameters
-    ----------
-    plan : Plan
-        Scenario, defenses, attacks and number of plays.
-    guarantees : tuple of Guarantee
-        Guarantee of each defense.
+    `guarantees` has the guarantee of each defense of the plan.
     """
 
     plan: Plan

@@ -77,16 +77,10 @@ class Subject(Claim):
 class ClaimAudit:
     """Lower bounds on the epsilon of a claim, which hold jointly with probability `confidence`.
 
-    Attributes
-    ----------
-    subject : Claim
-        The audited claim.
-    bounds : tuple of float
-        Lower bounds on epsilon.
-    runs : int
-        Runs of the mechanism.
-    confidence : float
-        1 minus the false-alarm probability: a correct mechanism fails with probability at most 1 - confidence.
+    - bounds: Lower bounds on epsilon.
+    - runs: Runs of the mechanism.
+    - confidence: 1 minus the false-alarm probability: a correct mechanism fails with probability at most 1 -
+      confidence.
     """
 
     subject: Claim
@@ -117,25 +111,14 @@ def audit(subject: Subject, *, runs: int | None = None, confidence: float = 0.99
 
     For each pair of neighbours the mechanism runs on both inputs. Half of the outputs serve to learn an event that
     distinguishes the inputs (`attacks.statistics.distinguishing`). The frequencies of that event in the other half give
-    a bound by Clopper and Pearson's limits. With several pairs, each bound is computed at the level
-    1 - (1 - confidence) / pairs (Bonferroni). A correct mechanism therefore fails with probability at most
-    1 - confidence.
+    a bound by Clopper and Pearson's limits. With several pairs, each bound is computed at the level 1 - (1 -
+    confidence) / pairs (Bonferroni). A correct mechanism therefore fails with probability at most 1 - confidence.
 
-    Parameters
-    ----------
-    subject : Subject
-        The mechanism, its claim and its neighbours.
-    runs : int, optional
-        Runs on each input, at least 8. The default is that of the subject.
-    confidence : float
-        Joint confidence of the bounds, in (0, 1).
-    rng : Generator
-        Source of all randomness.
+    - runs: Runs on each input, at least 8, or a ValueError is raised. The default is that of the subject.
+    - confidence: Joint confidence of the bounds, in (0, 1), or a ValueError is raised.
 
-    Raises
-    ------
-    ValueError
-        If `runs` or `confidence` is out of range.
+    Source: Ding, Wang, Wang, Zhang and Kifer (2018), Detecting violations of differential privacy. Jagielski, Ullman
+    and Oprea (2020), Auditing differentially private machine learning.
 
     Examples
     --------
@@ -148,11 +131,6 @@ def audit(subject: Subject, *, runs: int | None = None, confidence: float = 0.99
     >>> result = audit(claimed, runs=20_000, rng=np.random.default_rng(1))
     >>> result.holds, round(result.bound, 1)
     (False, 0.9)
-
-    References
-    ----------
-    Ding, Wang, Wang, Zhang and Kifer (2018), Detecting violations of differential privacy.
-    Jagielski, Ullman and Oprea (2020), Auditing differentially private machine learning.
     """
     runs = subject.runs if runs is None else runs
     check_integer("runs", runs, low=8)
@@ -171,12 +149,8 @@ def audit(subject: Subject, *, runs: int | None = None, confidence: float = 0.99
 def twice_the_epsilon(mechanism: Any) -> Any:
     """Return the mechanism with every epsilon doubled, so that its noise is halved; None if it has no such parameter.
 
-    Pure noise is halved exactly. The standard deviation of Gaussian noise falls to between a half and 0.71 of its own.
-
-    Parameters
-    ----------
-    mechanism : object
-        Any mechanism or defense.
+    Pure noise is halved exactly. The standard deviation of Gaussian noise falls to between a half and 0.71 of what it
+    was.
 
     Examples
     --------
@@ -211,16 +185,10 @@ CanaryRelease = Callable[[Booleans, Generator], Floats]
 class Canaries(Claim):
     """A claim, which must cover the inclusion of each single canary, and a way to run the mechanism on many canaries.
 
-    Parameters
-    ----------
-    title : str
-        Short description of the canaries.
-    release : callable
-        Runs the mechanism; see `CanaryRelease`.
-    count : int
-        Default number of canaries in a run.
-    gaussian : bool
-        True if the mechanism protects a canary by Gaussian noise, so that its trade-off function is Gaussian.
+    - title: Short description of the canaries.
+    - release: Runs the mechanism; see `CanaryRelease`.
+    - count: Default number of canaries in a run.
+    - gaussian: Whether the mechanism protects a canary by Gaussian noise, so that its trade-off function is Gaussian.
     """
 
     title: str
@@ -233,16 +201,10 @@ class Canaries(Claim):
 class Guesses:
     """Guesses about some canaries, and what they prove.
 
-    Attributes
-    ----------
-    form : {"any", "gaussian"}
-        The assumed trade-off function.
-    guesses : int
-        Number of guesses in each run.
-    correct : int
-        Number of correct guesses in all runs.
-    bound : float
-        Lower bound on epsilon at the claimed delta.
+    - form, {"any", "gaussian"}: The assumed trade-off function.
+    - guesses: Number of guesses in each run.
+    - correct: Number of correct guesses in all runs.
+    - bound: Lower bound on epsilon at the claimed delta.
     """
 
     form: str
@@ -272,43 +234,27 @@ def one_run_audit(
     """Compute a lower bound on a mechanism's epsilon from one run, or a few, on many canaries each.
 
     Each canary is included with probability 1/2, independently. The mechanism runs once, or a few times, and each run
-    gives every canary a score. Of a fixed number of guesses, half go to the highest scores ("included") and half to
-    the lowest ("not included"). The audit abstains from the other canaries. The number of correct guesses bounds
-    epsilon:
+    gives every canary a score. Of a fixed number of guesses, half go to the highest scores ("included") and half to the
+    lowest ("not included"). The audit abstains from the other canaries. The number of correct guesses bounds epsilon:
 
     - for any (epsilon, delta) private mechanism, by `one_run_epsilon`;
     - for a mechanism with Gaussian noise, also by `gaussian_shift_bound`. The bound on mu is converted to the epsilon
-      of Gaussian noise at the claimed delta. With a small delta it is far larger than the general one, since events
-      of probability delta are too rare to be observed.
+      of Gaussian noise at the claimed delta. With a small delta it is far larger than the general one, since events of
+      probability delta are too rare to be observed.
 
     Several numbers of guesses are tried: all canaries, a quarter and a sixteenth; for the Gaussian form a sixteenth and
     a 64th. They are fixed in advance. Each of the t bounds is computed at the level 1 - (1 - confidence) / t
     (Bonferroni). A correct mechanism therefore fails with probability at most 1 - confidence.
 
-    Parameters
-    ----------
-    subject : Canaries
-        The mechanism, its claim and its canaries.
-    canaries : int, optional
-        Number of canaries, at least 16. The default is that of the subject.
-    guesses : int, optional
-        Number of guesses in each run, in 1..canaries. A single number avoids the correction for several.
-    runs : int
-        Number of independent runs, at least 1. The Gaussian form is loose for one run and tight for twenty.
-    confidence : float
-        Joint confidence of the bounds, in (0, 1).
-    rng : Generator
-        Source of all randomness.
+    A ValueError is raised if a number is out of range.
 
-    Raises
-    ------
-    ValueError
-        If a number is out of range.
+    - canaries: Number of canaries, at least 16. The default is that of the subject.
+    - guesses: Number of guesses in each run, in 1..canaries. A single number avoids the correction for several.
+    - runs: Number of independent runs, at least 1. The Gaussian form is loose for one run and tight for twenty.
+    - confidence: Joint confidence of the bounds, in (0, 1).
 
-    References
-    ----------
-    Steinke, Nasr and Jagielski (2023), Privacy auditing with one (1) training run.
-    Mahloujifar, Melis and Chaudhuri (2024), Auditing f-differential privacy in one run.
+    Source: Steinke, Nasr and Jagielski (2023), Privacy auditing with one (1) training run. Mahloujifar, Melis and
+    Chaudhuri (2024), Auditing f-differential privacy in one run.
 
     Examples
     --------

@@ -29,18 +29,12 @@ def mechanisms() -> dict[str, type[Parametrized]]:
 def mechanism_of(name: str, parameters: Mapping[str, Any]) -> Any:
     """Instantiate a mechanism or a defense.
 
-    Parameters
-    ----------
-    name : str
-        An exported class, or ``module:Class`` of any class that takes keyword arguments. The current folder is
-        searched last for such a module.
-    parameters : mapping
-        Arguments of its constructor; a table ``{"use": name, ...}`` becomes a defense.
+    A ValueError is raised if there is no such class (the nearest name is suggested), or a parameter is unknown or
+    refused.
 
-    Raises
-    ------
-    ValueError
-        If there is no such class (the nearest name is suggested), or a parameter is unknown or refused.
+    - name: An exported class, or ``module:Class`` of any class that takes keyword arguments. The current folder is
+      searched last for such a module.
+    - parameters: Arguments of its constructor; a table ``{"use": name, ...}`` becomes a defense.
 
     Examples
     --------

@@ -31,15 +31,10 @@ SHOWN = 8
 
 
 def value_pairs(d: int) -> list[tuple[int, int]]:
-    """Pairs in which every value of a small domain occurs, and those of an even spread over a large one.
+    """Pairs in which every one of `d` values occurs, or those of an even spread over a large domain.
 
     These are neighbouring pairs of the chosen values, and the first with the last value. A mechanism that treats one
     value differently is run on that value if the domain has at most `SHOWN` values.
-
-    Parameters
-    ----------
-    d : int
-        Number of values.
 
     Examples
     --------
@@ -126,12 +121,8 @@ def subject(mechanism: Any) -> Subject:
     """Make the subject of an audit: a mechanism's claim, and the worst known pairs of neighbours.
 
     A mechanism of an unknown class is assumed to release a number. It must have a method ``release(value, rng)``, and
-    an attribute `epsilon` or a `guarantee` that states epsilon. It is run on 0 and on its `sensitivity` (default 1).
-
-    Raises
-    ------
-    ValueError
-        If the object claims no epsilon, or has no method to run.
+    an attribute `epsilon` or a `guarantee` that states epsilon. It is run on 0 and on its `sensitivity` (default 1). A
+    ValueError is raised if the object claims no epsilon, or has no method to run.
 
     Examples
     --------

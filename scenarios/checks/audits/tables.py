@@ -33,22 +33,13 @@ def dependence(defense: Defense, records: Microdata, rows: Sequence[int], rng: G
     column is compared, and all columns without fractions together. Only coarse differences are found in so few
     releases: 0.2 in a probability near 1/2, or 0.1 in one near 0 or 1.
 
-    Parameters
-    ----------
-    defense : Defense
-        A defense that declares `randomizes_records_independently`.
-    records : Microdata
-        The table; a defense that treats rare values differently shows it if the chosen records hold some.
-    rows : sequence of int
-        Positions of the records whose released rows are compared.
-    rng : Generator
-        Source of all randomness.
-
-    Notes
-    -----
     Given the pooled sample, the number of times that one cell occurs among the other records is hypergeometric if both
     distributions are equal. Fractions are compared by the test of Kolmogorov and Smirnov. All tests together have a
     false-alarm probability of at most `FALSE_ALARM` (Bonferroni).
+
+    - defense: A defense that declares `randomizes_records_independently`.
+    - records: The table; a defense that treats rare values differently shows it if the chosen records hold some.
+    - rows: Positions of the records whose released rows are compared.
     """
     releases = [defense.apply(records, rng) for _ in range(RELEASES)]
     copied = [defense.apply(records.take(np.full(COPIES_OF_A_ROW, row, dtype=np.intp)), rng) for row in rows]
@@ -126,22 +117,10 @@ def session_answers(
 ) -> Floats:
     """Answers about one of two tables, and the features that `of_defense` describes, shape (runs, features).
 
-    Parameters
-    ----------
-    defense : Defense
-        The curator.
-    tables : tuple of Microdata
-        Both tables.
-    which : int
-        The table that is asked about, 0 or 1.
-    queries : tuple of Query
-        Queries of one session.
-    parts : int
-        Number of parts into which they divide its budget.
-    runs : int
-        Number of sessions.
-    rng : Generator
-        Draws their noise.
+    - which: The table that is asked about, 0 or 1.
+    - queries: Queries of one session.
+    - parts: Number of parts into which they divide its budget.
+    - runs: Number of sessions.
     """
     exact = [[np.ravel(query.exact(records)) for query in queries] for records in tables]
     rows = []

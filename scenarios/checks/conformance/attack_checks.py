@@ -41,14 +41,8 @@ from scenarios.tables.seeds import generator
 class Inputs(NamedTuple):
     """What an attack is given, and the game that scores its claims.
 
-    Attributes
-    ----------
-    release : Release or session
-        A view of the published release.
-    knowledge : Knowledge
-        The attacker's knowledge.
-    score : callable
-        ``score(claims)`` scores claims about this release, as the game does.
+    - release: A view of the published release.
+    - score: ``score(claims)`` scores claims about this release, as the game does.
     """
 
     release: Any
@@ -60,14 +54,10 @@ class Inputs(NamedTuple):
 class Stage:
     """A small game in which attacks of one goal are checked.
 
-    Attributes
-    ----------
-    game : callable
-        ``game(records)`` returns a small game on invented people.
-    claims : type of Claims
-        Type of the claims that the attacks return.
-    success : str, optional
-        Title of the check that attacks succeed on a plain copy, with a rate of at least 90 %. None for no such check.
+    - game: ``game(records)`` returns a small game on invented people.
+    - claims: Type of the claims that the attacks return.
+    - success: Title of the check that attacks succeed on a plain copy, with a rate of at least 90 %. None for no such
+      check.
     """
 
     game: Callable[[Microdata], Game]
@@ -155,13 +145,7 @@ def stages() -> dict[tuple[str, str], Stage]:
 
 
 def attack_checks(method: type[Attack]) -> Iterator[Check]:
-    """Checks of an attack, each with its title; none if there is no stage for its goal.
-
-    Parameters
-    ----------
-    method : type of Attack
-        The class to check.
-    """
+    """Checks of an attack, each with its title; none if there is no stage for its goal."""
     stage = stages().get((method.goal, method.kind))
     if stage is None:
         return

@@ -37,21 +37,11 @@ def release_of(
 ) -> MicrodataRelease:
     """Check the records and release them, as a run does.
 
-    Parameters
-    ----------
-    method : type of Defense
-        The class under test.
-    records : Microdata
-        Invented people.
-    *names : str or int
-        Names of which the seed is made.
-    defense : Defense, optional
-        The instance; by default a new example of the class.
+    If `apply` returns no table, an AssertionError is raised.
 
-    Raises
-    ------
-    AssertionError
-        If `apply` returns no table.
+    - records: Invented people.
+    - *names: Names of which the seed is made.
+    - defense: The instance; by default a new example of the class.
     """
     defense = defense or example(method)
     defense.check(records)
@@ -94,21 +84,8 @@ def check_guarantee(
     "recursive (c, l)", and otherwise the number of distinct values. For t it is "ordered", and otherwise equal
     distances.
 
-    Parameters
-    ----------
-    guaranteed : Guarantee
-        The guarantee.
-    records : Microdata
-        The original records, for the columns' roles and domains.
-    frame : DataFrame
-        The released table.
-    at : callable, optional
-        What makes the guarantee; messages say where its code stands.
-
-    Raises
-    ------
-    AssertionError
-        If the release has a smaller k or l, or a larger t, than is guaranteed.
+    An AssertionError is raised if the release has a smaller k or l, or a larger t, than is guaranteed. It says where
+    the code of `at` stands, which makes the guarantee.
     """
     if guaranteed.k is not None:
         k = k_anonymity(frame, records.quasi_identifiers)

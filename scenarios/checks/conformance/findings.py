@@ -35,23 +35,13 @@ def check_memory(
 ) -> None:
     """Run one instance on two inputs in turn, with one seed; the first inputs must have the same answer each time.
 
-    Parameters
-    ----------
-    method : Parametrized
-        The instance that runs.
-    answer : callable
-        ``answer(method, other)`` runs an instance on the first inputs, or on the others.
-    difference : callable
-        Names the part in which two answers differ; empty where they are equal.
-    what : str
-        What an answer is called, such as ``claims``.
-    place : callable
-        The method that runs, whose line is named.
+    If an answer differs, an AssertionError names the attributes that changed meanwhile. Answers of new instances may
+    differ.
 
-    Raises
-    ------
-    AssertionError
-        If an answer differs; names the attributes that changed meanwhile. Answers of new instances may differ.
+    - answer: ``answer(method, other)`` runs an instance on the first inputs, or on the others.
+    - difference: Names the part in which two answers differ; empty where they are equal.
+    - what: What an answer is called, such as ``claims``.
+    - place: The method that runs, whose line is named.
     """
     before, first = _state(method), answer(method, False)
     for other in TURNS:
@@ -97,12 +87,8 @@ def _content(value: Any) -> bytes:
 class Check(NamedTuple):
     """A requirement that every method must meet.
 
-    Attributes
-    ----------
-    title : str
-        What is required.
-    run : callable
-        Raises `AssertionError` with a reason, or the method's own exception, if the requirement is not met.
+    - title: What is required.
+    - run: Raises `AssertionError` with a reason, or the exception of the method, if the requirement is not met.
     """
 
     title: str
@@ -126,18 +112,11 @@ def require(holds: bool, otherwise: str, right: str = "", at: Callable[..., Any]
 class Findings:
     """Outcome of the conformance checks of one class.
 
-    Attributes
-    ----------
-    failures : dict of str to list of str
-        Titles of the failed checks, by reason.
-    left_out : list of str
-        Titles of the checks that were not run, since they need one that failed.
-    warned : list of str
-        Each warning that the class gave, once, with its line.
-    untested : list of str
-        Parts of its guarantee that no check tests.
-    died : bool
-        Whether a check ended its process, so that those after it were not run.
+    - failures: Titles of the failed checks, by reason.
+    - left_out: Titles of the checks that were not run, since they need one that failed.
+    - warned: Each warning that the class gave, once, with its line.
+    - untested: Parts of its guarantee that no check tests.
+    - died: Whether a check ended its process, so that those after it were not run.
     """
 
     failures: dict[str, list[str]] = field(default_factory=dict)
@@ -155,16 +134,10 @@ class Findings:
 class CheckOutcome(NamedTuple):
     """What a check found.
 
-    Attributes
-    ----------
-    title : str
-        Title of the check.
-    reason : str, optional
-        Why the check failed; None if the class passes it.
-    left_out : tuple of str
-        Titles of the checks that are not run, since they need this one.
-    warned : tuple of str
-        Warnings that the class gave meanwhile, each with its line.
+    - title: Title of the check.
+    - reason: Why the check failed; None if the class passes it.
+    - left_out: Titles of the checks that are not run, since they need this one.
+    - warned: Warnings that the class gave meanwhile, each with its line.
     """
 
     title: str
@@ -203,14 +176,9 @@ Found = TaskStep | Begun | CheckOutcome | Untested | Death
 
 
 def findings(found: Iterable[Found], passed: Callable[[str], None]) -> Findings:
-    """Gather what checks found.
+    """Gather what checks found, as `outcomes` gives it here or in a process that may die of one.
 
-    Parameters
-    ----------
-    found : iterable of Found
-        What the checks found, as `outcomes` gives it here or in a process that may die of one.
-    passed : callable
-        Called with the title of each check that passes.
+    `passed` is called with the title of each check that passes.
     """
     gathered = Findings()
     reasons: dict[str, str] = {}

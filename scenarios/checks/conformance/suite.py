@@ -65,11 +65,6 @@ Method = TypeVar("Method", bound=Parametrized)
 def class_of(made: Method) -> type[Method]:
     """The class of a method, as one whose example has that method's parameters.
 
-    Parameters
-    ----------
-    made : Parametrized
-        The method.
-
     Examples
     --------
     >>> from defenses import Mondrian
@@ -117,19 +112,9 @@ def output(method: type[Any]) -> Any:
 
 
 def check_other_processes(method: type[Any], name: str) -> None:
-    """Check that the output does not depend on the process.
+    """Check that the output does not depend on the process; an AssertionError if it does, or another process fails.
 
-    Parameters
-    ----------
-    method : type
-        The class under test.
-    name : str
-        Name by which another process finds it, with its parameters.
-
-    Raises
-    ------
-    AssertionError
-        If an output of another process differs, or that process fails.
+    `name` is that by which another process finds the class, with its parameters.
     """
     here = output(method)
     processes = [SeparateProcess(Limits(), hash_seed=seed) for seed in HASH_SEEDS]
@@ -195,13 +180,7 @@ def checks(method: type[Parametrized]) -> Iterator[Check]:
 
 
 def suite(name: str) -> Iterator[TaskStep | Begun | CheckOutcome | Untested]:
-    """Run all checks of the class that a name means.
-
-    Parameters
-    ----------
-    name : str
-        Name of a defense or an attack, or ``module:Class``, with its parameters.
-    """
+    """Run all checks of the class that a name means: a defense, an attack or ``module:Class``, with its parameters."""
     failed = False
     with raised_exits():
         method = named_class(name)
@@ -216,14 +195,9 @@ def suite(name: str) -> Iterator[TaskStep | Begun | CheckOutcome | Untested]:
 
 
 def suite_outcomes(name: str, timeout: float) -> Iterator[Found]:
-    """What `suite` finds; a user-defined class is checked in a process of its own, which may die.
+    """What `suite` finds; a user-defined class is checked in another process, which may die.
 
-    Parameters
-    ----------
-    name : str
-        See `suite`.
-    timeout : float
-        Seconds after which a check of a user-defined class has failed.
+    `timeout` is the seconds after which a check of a user-defined class has failed.
     """
     if ":" not in name:
         yield from suite(name)

@@ -35,18 +35,11 @@ from scenarios.running.boards.play_board import run
 class Diagnosis:
     """What one check found.
 
-    Parameters
-    ----------
-    check : str
-        What was checked, in a few words.
-    status : {"ok", "note", "failed"}
-        A note concerns something optional; a failure hinders work.
-    text : str
-        What was found, in one line.
-    advice : str
-        What would help; empty if nothing is amiss.
-    details : dict
-        The same for a script.
+    - check: What was checked, in a few words.
+    - status, {"ok", "note", "failed"}: A note concerns something optional; a failure hinders work.
+    - text: What was found, in one line.
+    - advice: What would help; empty if nothing is amiss.
+    - details: The same for a script.
     """
 
     check: str
@@ -70,14 +63,9 @@ def check_python() -> Diagnosis:
 
 
 def check_packages(requirements: Iterable[str] | None = None, extras: Iterable[str] = ()) -> list[Diagnosis]:
-    """Required packages, and one finding for each extra.
+    """Required packages, and one finding for each extra; by default those of Tokumei.
 
-    Parameters
-    ----------
-    requirements : iterable of str, optional
-        Requirements as the metadata of a distribution state them; by default those of Tokumei.
-    extras : iterable of str
-        Names of the extras to which requirements belong; by default those of Tokumei.
+    Requirements are as the metadata of a distribution state them.
     """
     if requirements is None:
         try:
@@ -152,10 +140,7 @@ class _RollbackError(Exception):
 def check_database(db: str) -> Diagnosis:
     """Whether the database can be opened and written to; nothing in it changes, and none is created.
 
-    Parameters
-    ----------
-    db : str
-        An SQLite file or an SQLAlchemy URL.
+    The database is an SQLite file or an SQLAlchemy URL.
     """
     new = "://" not in db and not Path(db).exists()
     advice = "name another place with --db"
@@ -210,10 +195,7 @@ ADVICE = "the results of this installation cannot be trusted; please report this
 def check_play(play: Callable[[], BoardResult] | None = None) -> list[Diagnosis]:
     """Play the original table and a table of constants against one attack, and compare the board with what is known.
 
-    Parameters
-    ----------
-    play : callable, optional
-        Makes the board instead of a worker process.
+    `play` makes the board instead of a worker process.
     """
     began = time.monotonic()
     try:

@@ -103,23 +103,12 @@ class GroupsGame(StatisticsGame):
     """Abstract disclosure game: a curator answers a statistic of any group of persons.
 
     Each person has a secret number. The adversary must find on which side of a boundary it lies. A subclass defines the
-    numbers and the query about a group.
+    numbers and the query about a group. A ValueError is raised if a number is out of range or the table has too few
+    records.
 
-    Parameters
-    ----------
-    records : Microdata
-        The population.
-    column : str
-        The column of the secret.
-    persons : int
-        Number of persons drawn in each play.
-    workload : int
-        Number of random halves of the persons that an honest analyst asks about; their answers measure utility.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range or the table has too few records.
+    - column: The column of the secret.
+    - persons: Number of persons drawn in each play.
+    - workload: Number of random halves of the persons that an honest analyst asks about; their answers measure utility.
     """
 
     low: float

@@ -95,26 +95,13 @@ class NeighboursGame(CuratorGame):
     def score(
         self, secret: DistinguishingSecret, published: StatisticsRelease, claims: Claims, rng: Generator
     ) -> Scores:
-        """Score the decisions.
+        """Score the decisions, which must be as many as the challenges.
 
-        Returns
-        -------
-        Scores
-            ``distinguishing``: share of correctly decided challenges. The second table has a known number of
-            challenges; as many with the highest scores count as decisions for it. Chance is about 1/2. Measures:
-            ``epsilon_bound``, a lower bound on epsilon, and ``auc``, the area under the ROC curve of the decisions.
-
-        Notes
-        -----
-        Two events give the bound: a score above 0, a decision for the second table, and one below 0, for the first.
-        The bound holds at the game's confidence for both events together.
-
-        Raises
-        ------
-        TypeError
-            If the claims are not decisions.
-        ValueError
-            If the number of decisions is not the number of challenges.
+        - ``distinguishing``: Share of correctly decided challenges. The second table has a known number of challenges;
+          as many with the highest scores count as decisions for it. Chance is about 1/2.
+        - ``epsilon_bound``: A lower bound on epsilon, by two events: a score above 0, a decision for the second table,
+          and one below 0, for the first. It holds at the game's confidence for both events together.
+        - ``auc``: Area under the ROC curve of the decisions.
         """
         from metrics.ranking import area_under_curve
 

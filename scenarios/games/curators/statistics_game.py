@@ -74,21 +74,12 @@ class StatisticsGame(CuratorGame):
         return secret.known
 
     def score(self, secret: StatisticsSecret, published: StatisticsRelease, claims: Claims, rng: Generator) -> Scores:
-        """Score the claimed values.
+        """Score the claimed values, which must be as many as the persons.
 
-        Returns
-        -------
-        Scores
-            ``disclosure``: share of the secrets whose claim is correct; a missing claim is not. Chance is the share
-            that the best constant guess hits. Measures: ``answered``: share of the secrets with a claim;
-            ``precision``: share of correct values among the claimed ones, None if there are no claims.
-
-        Raises
-        ------
-        TypeError
-            If the claims are not values.
-        ValueError
-            If the claims have another number of persons.
+        - ``disclosure``: Share of the secrets whose claim is correct; a missing claim is not. Chance is the share that
+          the best constant guess hits.
+        - ``answered``: Share of the secrets with a claim.
+        - ``precision``: Share of correct values among the claimed ones, None if there are no claims.
         """
         claimed, targets = self.taken(claims).values["value"], len(secret.truths)
         refuse(len(claimed) != targets, f"the claims are about {len(claimed)} persons, but there are {targets}")
@@ -103,12 +94,9 @@ class StatisticsGame(CuratorGame):
     def utility(self, secret: StatisticsSecret, release: StatisticsRelease) -> dict[str, float | None]:
         """Accuracy of the answers to an honest analyst's workload.
 
-        Returns
-        -------
-        dict
-            ``utility_answers``: max(0, 1 - E/E_0), with E the sum of absolute errors of the answers, and E_0 that of
-            guesses from public knowledge alone. It is 1 for exact answers, and 0 for answers no better than guesses.
-            The privacy budget is divided evenly among the queries; a refused query counts as guessed.
+        ``utility_answers`` is max(0, 1 - E/E_0), with E the sum of absolute errors of the answers, and E_0 that of
+        guesses from public knowledge alone. It is 1 for exact answers, and 0 for answers no better than guesses. The
+        privacy budget is divided evenly among the queries; a refused query counts as guessed.
         """
         return answered_utility(secret.records, release, secret.workload, secret.analyst_seed)
 

@@ -119,8 +119,6 @@ def two_halves(columns: Sequence[str]) -> tuple[list[str], list[str]]:
 def common_row_probability(first: NearestRows, second: NearestRows) -> Floats:
     """Probability that two sets of rows have a row in common, for each person, shape (people,).
 
-    Notes
-    -----
     If a row is sure in both sets, it is 1. Otherwise m of the t tied rows are drawn for the first set, and n of the u
     tied rows for the second. Let b be the number of tied rows of the first set that are sure in the second, a the
     reverse, and c the number of rows tied in both. The first set draws none of the b rows and j of the c rows with

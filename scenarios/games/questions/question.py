@@ -122,17 +122,10 @@ class Question(Parametrized, ABC):
 class CandidateQuestion(Question):
     """Abstract question about candidates of whom the adversary knows several columns in clear.
 
-    Parameters
-    ----------
-    known : sequence of str, optional
-        Columns of the candidates that it knows, such as the quasi-identifiers; by default all that are released.
-    asked : sequence of int, optional
-        Positions of the released rows that it sees and is asked about; by default all.
+    A ValueError is raised if a row is asked about twice, or has a negative position.
 
-    Raises
-    ------
-    ValueError
-        If a row is asked about twice, or has a negative position.
+    - known: Columns of the candidates that it knows, such as the quasi-identifiers; by default all that are released.
+    - asked: Positions of the released rows that it sees and is asked about; by default all.
     """
 
     def __init__(self, *, known: Sequence[str] | None = None, asked: Sequence[int] | None = None) -> None:

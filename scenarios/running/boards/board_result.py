@@ -54,13 +54,6 @@ def shown_board(
     A name stays as it is if another method on the board has its class name, or a method that Tokumei exports. Files for
     programs (CSV, JSON) and the database keep the stored names.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        Releases and trials of the board.
-    guarantees : sequence of StatedGuarantee
-        What its defenses guarantee.
-
     Examples
     --------
     >>> from leaderboard import Result
@@ -138,16 +131,10 @@ def _with_names(value: Any, names: Mapping[str, str]) -> Any:
 def board_page(
     results: Sequence[Result], guarantees: Sequence[StatedGuarantee] = (), earlier: Sequence[Earlier] = ()
 ) -> str:
-    """HTML page of a board, of what the guarantees cover, and of what the board leaves out.
+    """HTML page of a board with at least one result, of what the guarantees cover, and of what the board leaves out.
 
-    Parameters
-    ----------
-    results : sequence of Result
-        Releases and trials; at least one.
-    guarantees : sequence of StatedGuarantee
-        What the defenses guarantee.
-    earlier : sequence of Earlier
-        Results of earlier versions of methods, which the board leaves out.
+    - guarantees: What the defenses guarantee.
+    - earlier: Results of earlier versions of methods, which the board leaves out.
     """
     results, guarantees = shown_board(results, guarantees)
     names = {name for result in results for name in _method_names(result)}

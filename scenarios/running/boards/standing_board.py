@@ -22,19 +22,11 @@ RECORD = "record.json"
 def check_folder(folder: Path, scenarios: Collection[str], files: Collection[str]) -> None:
     """Refuse a folder whose files a new standing board would replace.
 
-    Parameters
-    ----------
-    folder : Path
-        The folder; it need not exist.
-    scenarios : collection of str
-        Names of the scenarios that will be published.
-    files : collection of str
-        Names of the files that will be written.
+    The folder need not exist. A ValueError is raised if it holds the board of other scenarios, or such a file without
+    the record of a board.
 
-    Raises
-    ------
-    ValueError
-        If the folder holds the board of other scenarios, or such a file without the record of a board.
+    - scenarios: Names of the scenarios that will be published.
+    - files: Names of the files that will be written.
     """
     record = folder / RECORD
     if not record.exists():
@@ -87,12 +79,8 @@ def read_results(folder: Path) -> list[Result]:
 def stale(catalogue: Catalogue, results: Sequence[Result]) -> dict[tuple[str, str], int]:
     """Number of results whose key is not among the given ones, by defense and attack.
 
-    A key is the hash of everything that a result depends on: sources, parameters, data, seed and package versions.
-
-    Returns
-    -------
-    dict of (str, str) to int
-        The attack is "" for releases.
+    A key is the hash of everything that a result depends on: sources, parameters, data, seed and package versions. The
+    attack is "" for releases.
     """
     stored = {result.key for result in results if result.status in ("ok", "skipped")}
     missing = [result for unit in catalogue.units for result in unit.results if result.key not in stored]

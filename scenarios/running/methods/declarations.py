@@ -23,19 +23,11 @@ from scenarios.tables.near_names import suggestion
 def check_goal_names(names: Iterable[str | None], pursued: Iterable[str], option: str) -> None:
     """Refuse goals that are neither well known nor pursued; None stands for all goals.
 
-    Parameters
-    ----------
-    names : iterable of str or None
-        Goals that a user names.
-    pursued : iterable of str
-        Goals of games, attacks or results, which may be a user's own.
-    option : str
-        What named them, for the message.
+    If there is no such goal, a ValueError is raised.
 
-    Raises
-    ------
-    ValueError
-        If there is no such goal.
+    - names: Goals that a user names.
+    - pursued: Goals of games, attacks or results, which users may have defined.
+    - option: What named them, for the message.
 
     Examples
     --------
@@ -78,17 +70,9 @@ def known_goals() -> dict[str, set[type[Claims]]]:
 def check_declarations(method: type[Parametrized], scored: Collection[str] = ()) -> None:
     """Check that the kind of a defense, or the kind and goal of an attack, are known.
 
-    Parameters
-    ----------
-    method : type of Defense or type of Attack
-        The class.
-    scored : collection of str
-        Goals that need no look-up, since some game is known to score them; a look-up imports all games.
+    If one is not, a ValueError names it with the nearest known one, and the line of the class.
 
-    Raises
-    ------
-    ValueError
-        If one is not; names it with the nearest known one, and the line of the class.
+    - scored: Goals that need no look-up, since some game is known to score them; a look-up imports all games.
     """
     if issubclass(method, Defense | Attack):
         _check_known(method, "kind", known_kinds())

@@ -22,19 +22,8 @@ from scenarios.running.methods.source_locations import is_installed
 def normalized_source(source: str, tree: ast.Module | None = None) -> str:
     """Lines of a module without docstrings, lines of comment and empty lines.
 
-    Two sources with equal code text run alike, and new words in docstrings change nothing. Comments after code stay.
-
-    Parameters
-    ----------
-    source : str
-        A module's source.
-    tree : ast.Module, optional
-        Its syntax tree, if it is known already.
-
-    Raises
-    ------
-    SyntaxError
-        If it is not Python.
+    Two sources with these lines in common run alike, and new words in docstrings change nothing. Comments after code
+    stay. A source that is not Python raises a SyntaxError. `tree` is its syntax tree, if it is known already.
     """
     tree, lines = tree or ast.parse(source), source.split("\n")
     documented: set[int] = set()
@@ -107,17 +96,7 @@ def sources(method: Any) -> dict[str, str]:
     """Hash of the code of every module that a method depends on.
 
     These are the modules of its class and of the methods among its parameters. Modules of the project or of the user's
-    code that they import, directly or indirectly, count too.
-
-    Parameters
-    ----------
-    method : Parametrized
-        A defense, an attack or a game.
-
-    Returns
-    -------
-    dict of str to str
-        Hash by module name, sorted by name.
+    code that they import, directly or indirectly, count too. Names are sorted.
     """
     return closure(modules(method))
 

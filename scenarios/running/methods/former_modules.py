@@ -47,10 +47,7 @@ def successor(path: str) -> str:
 def class_successor(name: str) -> str:
     """What stands today for a class that its module, or its module's successor, holds no more; empty if nothing does.
 
-    Parameters
-    ----------
-    name : str
-        The class by its former name, ``module:Class``.
+    Classes are named ``module:Class``.
 
     Examples
     --------

@@ -41,16 +41,8 @@ def example(method: type[Method]) -> Method:
 def people(count: int, rng: Generator, *, missing: bool = False, constant: bool = False) -> Microdata:
     """Invented people: an identifier, quasi-identifiers (numbers and categories) and a sensitive column.
 
-    Parameters
-    ----------
-    count : int
-        Number of records.
-    rng : Generator
-        Source of all randomness.
-    missing : bool
-        Leave a tenth of the quasi-identifying cells missing.
-    constant : bool
-        Make all records equal except for their identifiers.
+    - missing: Leave a tenth of the quasi-identifying cells missing.
+    - constant: Make all records equal except for their identifiers.
     """
     ages = rng.integers(18, 96, count)
     frame = pd.DataFrame(

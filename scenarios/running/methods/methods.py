@@ -59,15 +59,8 @@ def class_at(name: str) -> type[Any]:
 def file_advice(name: str) -> str:
     """The end of a message about a name that is none of a method: how to name a class in a file of the current folder.
 
-    Parameters
-    ----------
-    name : str
-        What was given instead of a method: the name of a file or of a class, such as ``mine``, ``mine.py`` or ``Mine``.
-
-    Returns
-    -------
-    str
-        Empty where the current folder has neither such a Python file, nor one with such a class.
+    It is empty where the current folder has neither such a Python file, nor one with such a class. The name is that of
+    a file or of a class, such as ``mine``, ``mine.py`` or ``Mine``.
     """
     file = Path(name if name.endswith(".py") else f"{name}.py")
     classes = _classes_of(file)
@@ -118,12 +111,9 @@ PARTS = {"defenses": ("defenses", "defenses.federated")}
 def exported(package: str, names: Container[str] | None = None) -> dict[str, type[Method]]:
     """Concrete methods that a package exports, by class name.
 
-    Parameters
-    ----------
-    package : {"defenses", "attacks", "scenarios", "questions", "experiments"}
-        Where to look; games, questions and experiments are exported by the package of scenarios.
-    names : container of str, optional
-        Only these classes, so that no other module is imported; all by default.
+    - package, {"defenses", "attacks", "scenarios", "questions", "experiments"}: Where to look; games, questions and
+      experiments are exported by the package of scenarios.
+    - names: Only these classes, so that no other module is imported; all by default.
     """
     module = importlib.import_module(CONTRACTS[package][0])
     exports = {name: getattr(module, name) for name in module.__all__ if names is None or name in names}
@@ -133,17 +123,11 @@ def exported(package: str, names: Container[str] | None = None) -> dict[str, typ
 def find(name: str, *packages: str) -> type[Method]:
     """Class of a method.
 
-    Parameters
-    ----------
-    name : str
-        Name of an exported class, or ``module:Class``. The current folder is searched last for such a module.
-    *packages : {"defenses", "attacks", "scenarios", "questions", "experiments"}
-        Kinds that the method may have.
+    A ValueError is raised if there is no such method (the nearest name is suggested), or it is abstract or of another
+    kind.
 
-    Raises
-    ------
-    ValueError
-        If there is no such method (the nearest name is suggested), or it is abstract or of another kind.
+    - name: Name of an exported class, or ``module:Class``. The current folder is searched last for such a module.
+    - *packages, {"defenses", "attacks", "scenarios", "questions", "experiments"}: Kinds that the method may have.
 
     Examples
     --------
@@ -180,16 +164,9 @@ def check_parameter_names(method: str, given: Iterable[str], accepted: Sequence[
 
 
 def build(table: Mapping[str, Any], package: str) -> Any:
-    """Build a method from its description, ``{"use": name, parameter: value, ...}``.
+    """Build a method from its description, ``{"use": name, parameter: value, ...}``, as `describe` gives it.
 
-    Raises
-    ------
-    ValueError
-        If the name or a parameter is unknown, or a value is refused.
-
-    See Also
-    --------
-    describe : The inverse.
+    A ValueError is raised if the name or a parameter is unknown, or a value is refused.
 
     Examples
     --------
@@ -329,17 +306,8 @@ _TRUTHS = {"True": True, "False": False}
 def written_method(text: str, *packages: str) -> dict[str, Any]:
     """Name and parameters of a method written as boards show it, as ``methods.build`` takes them.
 
-    Parameters
-    ----------
-    text : str
-        Name, or ``module:Class``, and parameters as NAME=VALUE with spaces between them.
-    *packages : {"defenses", "attacks"}
-        Kinds that the method may have.
-
-    Raises
-    ------
-    ValueError
-        If there is no such method, or a parameter is no NAME=VALUE or unknown; the message names the parameters.
+    The text has the name, or ``module:Class``, and parameters as NAME=VALUE with spaces between them. A ValueError is
+    raised if there is no such method, or a parameter is no NAME=VALUE or unknown; the message names the parameters.
 
     Examples
     --------
@@ -381,19 +349,9 @@ def _words(text: str) -> Iterator[str]:
 def given_parameters(texts: Sequence[str], option: str = "-p ") -> dict[str, Any]:
     """Parameters given as NAME=VALUE. A value is TOML, or plain text where it is no TOML.
 
-    What boards print is read, too: .2 as a number, True and False as truths.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        The parameters.
-    option : str
-        What precedes each of them on the command line, for messages.
-
-    Raises
-    ------
-    ValueError
-        If a text has no name or no equals sign, a name is given twice, or a list holds a word without quotes.
+    What boards print is read, too: .2 as a number, True and False as truths. A ValueError is raised if a text has no
+    name or no equals sign, or a name is given twice. A list with a word without quotes is refused, too. `option`
+    precedes each text on the command line, for messages.
 
     Examples
     --------

@@ -35,17 +35,8 @@ def difference(module: types.ModuleType) -> str | None:
     """Name of a function, a class or a plain value of a loaded module that differs from its file.
 
     Compared are the code of functions, their defaults, and constants of the module and its classes. Words in docstrings
-    and comments do not count. Modules that are loaded in another way than from their file are not compared.
-
-    Parameters
-    ----------
-    module : module
-        The loaded module.
-
-    Returns
-    -------
-    str or None
-        Such as ``Own.run``; None if nothing differs.
+    and comments do not count. Modules that are loaded in another way than from their file are not compared. The name is
+    such as ``Own.run``, None if nothing differs.
     """
     spec = module.__spec__
     # Some loaders rewrite what they load, as that of pytest does.
@@ -163,11 +154,8 @@ _first_seen: dict[str, tuple[Any, str]] = {}
 def check_loaded(plans: Iterable[Plan]) -> None:
     """Check that methods are those of their files; files are hashed anew from here on.
 
-    Raises
-    ------
-    ValueError
-        If a class stands in no module, a file has changed since its module was loaded, or an object is of a class from
-        before a reload.
+    A ValueError is raised if a class stands in no module, or a file has changed since its module was loaded. Objects of
+    a class from before a reload are refused, too.
     """
     look_again()
     methods = [method for plan in plans for method in plan.methods]
@@ -187,15 +175,8 @@ def user_module_hashes(plan: Plan) -> dict[str, str]:
 def check_unchanged(code: Mapping[str, str]) -> None:
     """Check that files hold the code that they held before; a new worker process has just loaded them.
 
-    Parameters
-    ----------
-    code : mapping of str to str
-        Code hash by file (`user_module_hashes`).
-
-    Raises
-    ------
-    ValueError
-        If a file has changed: its results would stand under the keys of the former code.
+    A ValueError is raised if a file has changed: its results would stand under the keys of the former code. Hashes are
+    by file (`user_module_hashes`).
     """
     for file, before in code.items():
         try:

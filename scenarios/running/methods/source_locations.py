@@ -35,15 +35,7 @@ def complaint(error: BaseException) -> str:
 def user_code_location(error: BaseException) -> str:
     """File and line of the innermost frame in code that is neither the project's nor installed.
 
-    Parameters
-    ----------
-    error : BaseException
-        An exception with its traceback.
-
-    Returns
-    -------
-    str
-        Such as `` (mine.py, line 9)``, or an empty text if there is no such frame.
+    It is a text such as `` (mine.py, line 9)``, empty if there is no such frame.
 
     Examples
     --------
@@ -71,15 +63,7 @@ def _location(file: str, line: int | None) -> str:
 def defined_at(thing: type[Any] | Callable[..., Any]) -> str:
     """File and line of a class or function, for the end of a message.
 
-    Parameters
-    ----------
-    thing : class or function
-        What to look up.
-
-    Returns
-    -------
-    str
-        Such as `` (mine.py, line 9)``, or an empty text if there is no source file, as in a console.
+    It is a text such as `` (mine.py, line 9)``, empty if there is no source file, as in a console.
 
     Examples
     --------
@@ -108,14 +92,9 @@ def status_of(error: BaseException) -> str:
 
 
 def reason_of(error: BaseException, code: Callable[..., Any] | None = None) -> str:
-    """The error in one line, with the line of a user's own code, then its traceback, without values of variables.
+    """The error in one line, with the line of the user's code, then its traceback, without values of variables.
 
-    Parameters
-    ----------
-    error : BaseException
-        The error.
-    code : callable, optional
-        A user's own function whose answer caused it; named if the traceback has no line of a user's code.
+    - code: A user's function whose answer caused it; named if the traceback has no line of a user's code.
     """
     frames = traceback.format_list(traceback.extract_tb(error.__traceback__)[-FRAMES:])
     try:

@@ -36,19 +36,12 @@ PATIENCE = 30
 class DaskCluster:
     """Backend that plays units on a Dask cluster, with the same results as on one machine.
 
-    A Dask worker plays one trial per thread at a time. Each thread has its own worker process, so time and memory
-    limits hold as they do locally. If a Dask worker is lost, other workers play its units. All workers need the same
-    version of the project and of the numeric packages. They must also be able to import the user's own methods.
+    A Dask worker plays one trial per thread at a time. Each thread has its worker process, so time and memory limits
+    hold as they do locally. If a Dask worker is lost, other workers play its units. All workers need the same version
+    of the project and of the numeric packages. They must also be able to import the user's methods. Without
+    dask.distributed, a ValueError is raised.
 
-    Parameters
-    ----------
-    scheduler : str
-        Address of the scheduler, such as ``tcp://host:8786``.
-
-    Raises
-    ------
-    ValueError
-        If dask.distributed is not installed.
+    - scheduler: Address of the scheduler, such as ``tcp://host:8786``.
     """
 
     scheduler: str
@@ -224,17 +217,9 @@ class DaskEngine:
 
     Workers read the files under the same path, so that they need a file system that all of them share. They need the
     same version of the project and of the numeric packages. The first reading connects to the cluster, and `close` ends
-    the connection.
+    the connection. Without dask.distributed, a ValueError is raised.
 
-    Parameters
-    ----------
-    scheduler : str
-        Address of the scheduler, such as ``tcp://host:8786``.
-
-    Raises
-    ------
-    ValueError
-        If dask.distributed is not installed.
+    - scheduler: Address of the scheduler, such as ``tcp://host:8786``.
     """
 
     scheduler: str

@@ -14,12 +14,7 @@ from defenses.base import Hierarchy, MicrodataRelease
 
 
 def difference(before: pd.DataFrame, after: pd.DataFrame) -> str:
-    """The first part in which two tables differ.
-
-    Returns
-    -------
-    str
-        Such as ``column 'age'``, ``the rows`` or ``the columns``; an empty text if the tables are equal.
+    """The first part in which two tables differ, such as ``column 'age'`` or ``the rows``; empty if they are equal.
 
     Examples
     --------
@@ -43,12 +38,8 @@ def released_difference(first: MicrodataRelease, second: MicrodataRelease) -> st
 def different_attribute(first: Any, second: Any) -> str:
     """Name of the first attribute in which two answers differ, such as those of claims.
 
-    Objects without content that could be compared, such as functions, count as equal.
-
-    Returns
-    -------
-    str
-        An empty text if the answers are equal; ``type`` if they are of different types.
+    Objects without content that could be compared, such as functions, count as equal. The name is empty if the answers
+    are equal, and ``type`` if they are of different types.
 
     Examples
     --------
@@ -97,12 +88,8 @@ class Snapshot:
     """Remembers the content of objects that several methods share.
 
     It looks into tables, arrays, mappings, sequences, dataclasses, hierarchies and models with ``get_params``. What
-    other objects hold is not compared, nor are attributes that appear later, such as cached properties.
-
-    Parameters
-    ----------
-    **shared : object
-        The objects, by the names that messages give them.
+    other objects hold is not compared, nor are attributes that appear later, such as cached properties. Objects are
+    given by the names that messages give them.
 
     Examples
     --------

@@ -42,17 +42,10 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 class Limits:
     """Limits of time and memory for one trial, and for making one release.
 
-    Parameters
-    ----------
-    time : float
-        Wall-clock seconds; a worker process that takes longer is killed.
-    memory : int
-        Bytes in addition to those that the worker process held when it began the release.
+    A ValueError is raised if a limit is not positive, not finite, or too small for any trial.
 
-    Raises
-    ------
-    ValueError
-        If a limit is not positive, not finite, or too small for any trial.
+    - time: Wall-clock seconds; a worker process that takes longer is killed.
+    - memory: Bytes in addition to those that the worker process held when it began the release.
     """
 
     time: float = 600.0
@@ -100,12 +93,7 @@ LIMITS = Limits(time=120.0, memory=2 << 30)
 class TaskStep:
     """Announcement of a task's next step.
 
-    Attributes
-    ----------
-    name : str
-        Name of the step.
-    charged : tuple of int
-        Positions of the task's results that fail if the process does not finish the step.
+    - charged: Positions of the task's results that fail if the process does not finish the step.
     """
 
     name: str
@@ -116,22 +104,13 @@ class TaskStep:
 class Death:
     """End of a worker process in the middle of a task.
 
-    Attributes
-    ----------
-    step : str
-        Name of the step in which it ended; empty before the first one.
-    status : str
-        ``timeout``, ``oom``, or ``error`` for a crash.
-    reason : str
-        Why, in one line.
-    how : str
-        Exit code or signal of a crash; empty for other ends.
-    charged : tuple of int
-        Results that the step was charged with.
-    seconds : float
-        How long the step took.
-    frames : tuple of str
-        Lines of the traceback, innermost first.
+    - step: Name of the step in which it ended; empty before the first one.
+    - status: ``timeout``, ``oom``, or ``error`` for a crash.
+    - reason: Why, in one line.
+    - how: Exit code or signal of a crash; empty for other ends.
+    - charged: Results that the step was charged with.
+    - seconds: How long the step took.
+    - frames: Lines of the traceback, innermost first.
     """
 
     step: str
@@ -148,13 +127,7 @@ class Stopped(RuntimeError):  # noqa: N818 (a requested stop, not an error)
 
 
 class LostProcessError(RuntimeError):
-    """A process ended before it had answered.
-
-    Parameters
-    ----------
-    death : Death
-        Its end.
-    """
+    """A process ended before it had answered."""
 
     def __init__(self, death: Death) -> None:
         super().__init__(death.reason)
@@ -170,16 +143,10 @@ WHERE = getattr(signal, "SIGUSR1", None)
 def serve(connection: Connection, crashes: Connection, job: bytes, memory: int) -> None:
     """Do tasks until the connection closes.
 
-    Parameters
-    ----------
-    connection : Connection
-        Receives tasks and sends items. The first message says that the process is ready, or why it cannot be.
-    crashes : Connection
-        Receives the tracebacks of faulthandler.
-    job : bytes
-        The pickled function, and what prepares the process for it.
-    memory : int
-        Number of bytes that a task may allocate.
+    - connection: Receives tasks and sends items. The first message says that the process is ready, or why it cannot be.
+    - crashes: Receives the tracebacks of faulthandler.
+    - job: The pickled function, and what prepares the process for it.
+    - memory: Number of bytes that a task may allocate.
     """
     leave_terminal()
     faulthandler.enable(file=crashes.fileno())
@@ -299,17 +266,11 @@ _starting = threading.Lock()
 class IsolatedWorker(Generic[Task, Item]):
     """A worker process that does one task after another, and is replaced when it is lost.
 
-    Parameters
-    ----------
-    function : callable
-        ``function(task)`` yields a `TaskStep` before each step, and items. It is pickled once for each process.
-    limits : Limits
-        Limits of one step.
-    prepare : callable, optional
-        Called without arguments in each new process. If it returns a text, which says why the process is of no use,
-        `results` raises it as a `ValueError`.
-    hash_seed : str, optional
-        Seed by which each process hashes texts. It then starts an interpreter of its own, which takes seconds.
+    - function: ``function(task)`` yields a `TaskStep` before each step, and items. It is pickled once for each process.
+    - limits: Limits of one step.
+    - prepare: Called in each new process. If it returns a text, which says why the process is of no use, `results`
+      raises it as a `ValueError`.
+    - hash_seed: Seed by which each process hashes texts. It then starts a new interpreter, which takes seconds.
     """
 
     def __init__(
@@ -531,10 +492,7 @@ class _Done:
 class SeparateProcess(IsolatedWorker[Any, _Done]):
     """Calls one function after another in a process that lasts, and that is replaced when it dies.
 
-    Parameters
-    ----------
-    limits, prepare, hash_seed
-        See `IsolatedWorker`; the limits are those of one call.
+    The limits are those of one call; see `IsolatedWorker`.
     """
 
     def __init__(
@@ -547,14 +505,7 @@ class SeparateProcess(IsolatedWorker[Any, _Done]):
     ) -> Outcome:
         """Outcome of a function of a module; arguments and outcome are pickled. Call it from one thread at a time.
 
-        Raises
-        ------
-        LostProcessError
-            If the process ended.
-        Stopped
-            If it was closed.
-        Exception
-            What the function raised.
+        It raises what the function raised, `LostProcessError` if the process ended, and `Stopped` if it was closed.
         """
         for done in list(self.results((function, args, kwargs))):
             if isinstance(done, Death):
@@ -598,12 +549,7 @@ AnyWorker = TypeVar("AnyWorker", bound=IsolatedWorker[Any, Any])
 def in_threads(workers: Sequence[AnyWorker], work: Callable[[AnyWorker], Iterable[Item]]) -> Iterator[list[Item]]:
     """What `work` yields for each worker, in batches as it comes; in the end, or at an error, all workers are closed.
 
-    Parameters
-    ----------
-    workers : sequence of IsolatedWorker
-        The workers.
-    work : callable
-        ``work(worker)`` runs in a thread of its own.
+    ``work(worker)`` runs in one thread for each worker.
     """
     ended = SimpleQueue[list[Item] | BaseException | None]()
 
@@ -667,14 +613,9 @@ def isolated(
 ) -> Iterator[tuple[Task, list[Item | Death]]]:
     """Do tasks in worker processes, and yield each with its items as it ends, in any order.
 
-    Parameters
-    ----------
-    function, limits
-        See `IsolatedWorker`.
-    tasks : sequence
-        The tasks; they are begun in this order.
-    jobs : int
-        Number of processes.
+    Tasks are begun in their order. For `function` and `limits`, see `IsolatedWorker`.
+
+    - jobs: Number of processes.
     """
     # Each thread takes the next task of the one iterator.
     waiting = iter(list(tasks))

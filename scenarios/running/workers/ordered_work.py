@@ -62,14 +62,8 @@ def in_order(function: Callable[[Task], Outcome], tasks: Iterable[Task], *, proc
 
     A task that fails in a worker process is done again in this one, which raises its error as `map` would.
 
-    Parameters
-    ----------
-    function : callable
-        ``function(task)`` depends on the task alone; function, tasks and outcomes can be pickled.
-    tasks : iterable
-        The tasks.
-    processes : int
-        Number of worker processes.
+    - function: ``function(task)`` depends on the task alone; function, tasks and outcomes can be pickled.
+    - processes: Number of worker processes.
     """
     work = _Work(pickle.dumps(function), str(Path.cwd()))
     workers = [IsolatedWorker[Task, Any](work.do, NO_LIMITS, work.load) for _ in range(processes)]

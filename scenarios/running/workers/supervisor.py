@@ -53,16 +53,10 @@ class _Player:
 class Supervisor(IsolatedWorker[Unit, Ending]):
     """Plays units of one plan, one at a time, in a separate process that can be killed.
 
-    Parameters
-    ----------
-    plan : bytes
-        The pickled plan.
-    limits : Limits
-        Time and memory limits of a trial.
-    folders : sequence of str
-        Folders that the process searches last for the modules of methods.
-    code : mapping of str to str
-        Code hash of the files of a user's code, which every process must load (`module_changes.user_module_hashes`).
+    - plan: The pickled plan.
+    - limits: Time and memory limits of a trial.
+    - folders: Folders that the process searches last for the modules of methods.
+    - code: Hashes of the files of the user's code, which every process must load (`module_changes.user_module_hashes`).
     """
 
     def __init__(
@@ -75,14 +69,8 @@ class Supervisor(IsolatedWorker[Unit, Ending]):
         """Yield each result of a unit exactly once, when its trial ends.
 
         A step fails if it exceeds the time or memory limit or ends the process; the status and reason say which. The
-        rest of the unit continues in a new process, which makes the release again.
-
-        Raises
-        ------
-        Stopped
-            If the supervisor is closed while the unit is played.
-        ValueError
-            If a file of a user's own code has changed when a process loads it.
+        rest of the unit continues in a new process, which makes the release again. `Stopped` is raised if the
+        supervisor is closed meanwhile, and a ValueError if a process loads a file of the user's code that has changed.
         """
         missing, lost = dict(enumerate(unit.results)), 0
         while missing:
@@ -115,13 +103,7 @@ def _failed(result: Result, death: Death) -> Result:
 
 @dataclass(frozen=True)
 class LocalProcesses:
-    """Backend that plays units in worker processes on this machine.
-
-    Parameters
-    ----------
-    jobs : int
-        Number of worker processes.
-    """
+    """Backend that plays units in `jobs` worker processes on this machine."""
 
     jobs: int
 

@@ -55,19 +55,10 @@ def checked_game_scores(scores: Any) -> Scores:
 
 
 def checked_measures(measures: Any) -> dict[str, float | None]:
-    """Check measures and return them as floats.
+    """Check a game's utility, or the measures of its scores, and return them as floats.
 
-    Parameters
-    ----------
-    measures : mapping of str to float or None
-        Result of a game's `utility`, or the measures of its scores.
-
-    Raises
-    ------
-    TypeError
-        If `measures` is not a mapping of names to numbers.
-    ValueError
-        If a number is not finite, or a component of utility lies outside [0, 1]; the message names it.
+    A TypeError is raised if they are no mapping of names to numbers. A ValueError that names it is raised for a number
+    that is not finite, or for a component of utility outside [0, 1].
     """
     require(
         isinstance(measures, Mapping),
@@ -102,13 +93,7 @@ def _number(name: str, value: Any) -> float | None:
 
 
 class Witness(Attack):
-    """An attack whose claims are kept.
-
-    Parameters
-    ----------
-    attack : Attack
-        The attack that makes them.
-    """
+    """An attack whose claims are kept."""
 
     def __init__(self, attack: Attack) -> None:
         self.attack = attack
@@ -212,12 +197,8 @@ CACHED_PLAYS = 4
 class Ending:
     """Outcome of a release or a trial.
 
-    Attributes
-    ----------
-    result : int
-        Position in the unit's results.
-    status, reason, scores, values, seconds, created
-        See `leaderboard.Result`.
+    - result: Position in the unit's results.
+    - status, reason, scores, values, seconds, created: See `leaderboard.Result`.
     """
 
     result: int
@@ -245,12 +226,7 @@ class _Draw:
 class Worker:
     """Plays units of one plan.
 
-    Parameters
-    ----------
-    plan : Plan
-        Scenario, defenses, attacks and number of plays.
-    packed : bytes
-        The pickled plan, from which a plan that a method has changed is restored; made if it is not given.
+    - packed: The pickled plan, from which a plan that a method has changed is restored; made if it is not given.
     """
 
     plan: Plan
@@ -264,15 +240,7 @@ class Worker:
     def play(self, unit: Unit) -> Iterator[TaskStep | Ending]:
         """Play the results of a unit; a failure is recorded as a result, and independent trials still run.
 
-        Parameters
-        ----------
-        unit : Unit
-            One release and the trials on it.
-
-        Yields
-        ------
-        TaskStep or Ending
-            Each step before it begins, and the outcome of each result.
+        It yields each step before it begins, and the outcome of each result.
         """
         ended = set[int]()
         try:
