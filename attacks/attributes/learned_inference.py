@@ -68,12 +68,12 @@ class NaiveBayes:
 
 
 class BayesInference(Attack):
-    """Attribute inference by Bayes' theorem, with a background learned from the attacker's own people.
+    """Attribute inference by Bayes' theorem, with a background learned from the attacker's people.
 
     The background is naive Bayes over public bins. The release is read through its channel: under noise, PRAM or
     swapping, rows are weighted by their likelihood. Without a channel, a row counts if its cells cover the target.
 
-    The attack assumes people of the attacker's own, and a disclosed channel where cells do not hold the truth. It
+    The attack assumes that the attacker has people, and a disclosed channel where cells do not hold the truth. It
     extends `MajorityInClass`, to which it reduces for covered targets if the background is the same for everybody.
 
     It names more values than this baseline. On Adult (the occupation of 500 people, six quasi-identifiers, six plays)
@@ -233,7 +233,7 @@ class DeFinetti(Attack):
     have which value. The sharper assignment yields a better model, and the two steps alternate. Against generalization,
     what is learned across classes distinguishes the target from the other members of its class.
 
-    The attack needs no people of the attacker's own. It assumes that each value of a set occurs equally often in its
+    The attacker needs no people. It assumes that each value of a set occurs equally often in its
     bucket. Where the quasi-identifiers are independent of the value it falls back to 1/l, as random worlds do.
 
     Its baseline is `MajorityInClass`, which it beats. On Adult (the occupation of 500 people, six quasi-identifiers) it

@@ -181,7 +181,7 @@ class Downcoding(Attack):
     of a class of two and two thirds of those of a class of three, regardless of k-anonymity. The rows of a class have
     equal quasi-identifiers, so it does not matter which row has which value.
 
-    Other rows get the values that the attacker's own people have within the cell, in their proportions. So do rows
+    Other rows get the values that the attacker's people have within the cell, in their proportions. So do rows
     whose cells are not tight: ``*``, and columns in which every cell is a level of the public hierarchy.
 
     The attack assumes minimal generalization. Its baseline draws values from people whom the cells cover. On `Mondrian`
@@ -249,7 +249,7 @@ def _numbers(
     size: Integers,
     own: pd.Series[Any],
 ) -> Floats:
-    """Low end, high end, and quantiles of the attacker's own people between them; only quantiles if not tight."""
+    """Low end, high end, and quantiles of the attacker's people between them; only quantiles if not tight."""
     sample = np.sort(own.to_numpy(dtype=float))
     low, high = (end[codes] for end in cells.hull())
     first, last = np.searchsorted(sample, low, "left"), np.searchsorted(sample, high, "right")
@@ -267,7 +267,7 @@ def _categories(
     rank: Integers,
     own: pd.Series[Any],
 ) -> Array:
-    """Categories in the proportions of the attacker's own people; in tight cells each occurs before any repeats."""
+    """Categories in the proportions of the attacker's people; in tight cells each occurs before any repeats."""
     names = np.array(cells.domain.categories, dtype=object)
     counts = np.bincount(cells.domain.codes(own), minlength=names.size)[: names.size]
     result = np.empty(codes.size, dtype=object)

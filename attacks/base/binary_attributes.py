@@ -45,7 +45,7 @@ def homer_scores(attributes: BinaryAttributes, people: pd.DataFrame, published: 
     r"""Homer's statistic, ∑ⱼ \|yⱼ - popⱼ\| - \|yⱼ - pubⱼ\|, of people with attributes yⱼ in {0, 1}, shape (people,).
 
     A term is popⱼ - pubⱼ if yⱼ = 0, and pubⱼ - popⱼ if yⱼ = 1. The sum is therefore ∑ⱼ (popⱼ - pubⱼ) plus twice the sum
-    of pubⱼ - popⱼ over the attributes with yⱼ = 1. Only a person's own attributes are looked up.
+    of pubⱼ - popⱼ over the attributes with yⱼ = 1. Only a person's attributes are looked up.
     """
     gain = published - population
     return attributes.sums(people, 2 * gain) - float(gain.sum())

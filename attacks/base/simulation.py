@@ -1,4 +1,4 @@
-"""Repetition of the defense on the attacker's own people, which the attacks on one release share."""
+"""Repetition of the defense on the attacker's people, which the attacks on one release share."""
 
 from __future__ import annotations
 

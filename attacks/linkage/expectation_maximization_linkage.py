@@ -68,7 +68,7 @@ def significant(models: ColumnModels, evidence: Floats) -> tuple[Floats, Floats]
     - information, shape (columns,): As `information`, 0 where a column gains less than its parameters.
     """
     rows, columns = len(evidence), len(models.tables)
-    # What is gained if the cells of a row stem from one candidate, against each from a candidate of its own.
+    # What is gained if the cells of a row stem from one candidate, against each from another candidate.
     joint_gain = marginal_log_likelihood(evidence) - models.separate_log_likelihood()
     many = sum(one.noisy and len(one.column.values) > SMALL_GRID for one in models.tables)
     odds = joint_gain - (LEAST_GAIN + FOR_EACH_COLUMN * columns + FOR_MANY_NUMBERS * many)
@@ -100,13 +100,13 @@ class ExpectationMaximizationLinkage(Linkage):
     matches. A column that was shuffled ends at c = 1 and carries no weight. Noise is Gaussian or Laplace, with or
     without an offset, and replacements are drawn by frequency or evenly, whichever fits the matches.
 
-    Expectation maximization ends in a local optimum. Where many columns mislead, Gower's distance leads to a wrong
-    one. Other starts are tried if some column disagrees with it: more than a tenth of its values are replaced, or have
-    noise above half of the column's standard deviation. They take half of the values of some columns as kept: of all
-    columns, of the 2, 3, 4, 6, ... columns of largest entropy, and of columns added greedily
+    Expectation maximization ends in a local optimum. Where many columns mislead, the start by Gower's distance leads to
+    a wrong one. Other starts are tried if some column disagrees with that start: more than a tenth of its values are
+    replaced, or have noise above half of the column's standard deviation. They take half of the values of some columns
+    as kept: of all columns, of the 2, 3, 4, 6, ... columns of largest entropy, and of columns added greedily
     (`attacks.linkage.fitting.linkage_fit`). Another end replaces the usual one if its marginal log-likelihood is larger
-    by 10 nats. That is the sum over released rows of the log mean over candidates of the product over columns. The
-    answer names the columns that were found informative.
+    by 10 nats. This likelihood adds up, over released rows, the log of the mean over candidates of the product over
+    columns. The answer names the columns that were found informative.
 
     In releases of 150 of 10,000 people, 4 columns were disturbed a little and 46 ratings perturbed until other people
     looked nearer. It found 91 to 98 % with 91 to 98 % confidence. From Gower's distance alone it found at most
@@ -119,20 +119,20 @@ class ExpectationMaximizationLinkage(Linkage):
 
     If most columns hold the values of one other person and those of the true one are hidden, that other person is named
     confidently. The same release can stem from the other person with the remaining columns replaced. So no confidence
-    is right in both cases. Here it fits the second one. In four releases of 60 of 1,000 people, 65 % of the other
-    people were named and 8 % of the true ones, with a confidence of 73 %.
+    is right in both cases. Here it is right if the release stems from the other person. In four releases of 60 of 1,000
+    people, 65 % of the other people were named and 8 % of the true ones, with a confidence of 73 %.
 
     Numbers that are coded at the top or bottom are recognized. Values at and beyond an end then explain its frequency,
     and values at the end alone do not. Each value beyond the end is kept as that end. With nearly half of all numbers
-    coded at either side, 96 % of bank customers among hard decoys are found with 96 % confidence. Without this rule it
-    was 79 % with 72 %.
+    coded at either side, 96 % of bank customers among hard decoys are found with 96 % confidence. Without this rule,
+    79 % are found with 72 % confidence.
 
     Stated and right shares were compared over the settings of the defenses in `arena`, on 300 to 500 bank customers
-    each. They differ by more than five points in about one of eleven. Confidences are too high by 17 to 21 points where
-    numbers are swapped within half of the ranks. They are too high by 6 among hard decoys, for groups of three and for
-    reports by `OptimizedUnaryEncoding` (epsilon 20). They are too low by 5 to 11 points where mechanisms of middle
-    strength leave faint evidence. This concerns ranks swapped without limit, optimal matrices (epsilon 20 and 30),
-    `OptimalRetentionByObjective` (epsilon 60), 30 % retained values, and other local reports (epsilon 20).
+    each. They differ by more than five points in about one setting of eleven. Confidences are too high by 17 to 21
+    points where numbers are swapped within half of the ranks. They are too high by 6 among hard decoys, for groups of
+    three and for reports by `OptimizedUnaryEncoding` (epsilon 20). They are too low by 5 to 11 points where mechanisms
+    of middle strength leave faint evidence. This concerns ranks swapped without limit, optimal matrices (epsilon 20 and
+    30), `OptimalRetentionByObjective` (epsilon 60), 30 % retained values, and other local reports (epsilon 20).
 
     Several rows may stem from one candidate, as where rows outnumber people. Each row is then matched by itself, if
     that has the larger marginal likelihood (`attacks.linkage.linkage_answers.several_rows`). In the third data set of
@@ -141,9 +141,9 @@ class ExpectationMaximizationLinkage(Linkage):
     The likelihood of noise is that of the interval between a number's neighbours that occur on either side. With
     intervals of one unit, every number that somebody has would be strong evidence that it was kept. Where numbers were
     swapped, one exact but shuffled column would then decide the matches. With seven columns swapped within a tenth of
-    the ranks, 46 % of the rows were found with 90 % confidence, not 81 %.
+    the ranks, 81 % of the rows are found. With intervals of one unit it was 46 %, with 90 % confidence.
 
-    Where rows are equal in groups it falls below `NearestNeighbour` (`GroupLinkage` does not). Its confidences are too
+    Where rows are equal in groups, it falls below `NearestNeighbour` (`GroupLinkage` does not). Its confidences are too
     low where most cells are suppressed (.13, not .15, under `CellSuppression` with k = 5 on bank customers) or hardly
     anything can be found.
 

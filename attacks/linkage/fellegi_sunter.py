@@ -173,11 +173,11 @@ def agreements(columns: Sequence[ComparedColumn], rows: Integers) -> Integers:
 
 # Match weights of the Fellegi-Sunter model, learned by expectation maximization.
 
-# Pairs that each outcome of a column counts for beforehand in each class (Jeffreys' prior), and each class by itself:
-# an outcome that no pair of a class shows is unlikely in it, not impossible.
+# Pseudo-count, in pairs, of each class and of each outcome of a column in each class (Jeffreys' prior): an outcome that
+# no pair of a class shows is unlikely in it, not impossible.
 PRIOR = 0.5
-# Start of the iteration: the share of matches is SELDOM. Columns of matches agree in the first comparison with
-# probability OFTEN. Those of other pairs disagree with it. The other outcomes of a column share SELDOM.
+# Start of the iteration: the share of matches is SELDOM. With probability OFTEN, columns of matches agree in the first
+# comparison, and those of other pairs disagree. The other outcomes of a column share SELDOM.
 OFTEN, SELDOM = 0.9, 0.1
 MOST_ITERATIONS = 100
 # Least weight of agreement in a column by its first comparison: it breaks ties, and never counts against a match.
@@ -243,7 +243,7 @@ def latent_classes(patterns: NDArray[np.int8], first: Booleans, tolerance: float
     - first, shape (comparisons,): Whether a comparison is the first of its column. Those of one column stand side by
       side and exclude each other.
     - tolerance: Change of a probability at which the iteration ends; positive.
-    - prior: Pairs that each outcome, and each class, counts for beforehand.
+    - prior: Pseudo-count of each outcome and of each class, in pairs.
     """
     distinct, counts = distinct_patterns(patterns)
     starts = np.flatnonzero(first)
@@ -311,7 +311,7 @@ class FellegiSunter(Attack):
 
     By default expectation maximization learns the weights without known matches. It does what the ECM classifier of the
     package ``recordlinkage`` does, faster, since it runs on distinct patterns with their counts. It differs in two
-    points. Each outcome of a column counts for half a pair beforehand in each class, so that no probability is 0 or 1.
+    points. Each outcome of a column has a pseudo-count of half a pair in each class, so that no probability is 0 or 1.
     The two comparisons of a number exclude each other: equal, in one bin, or neither.
 
     It is fitted on the `near` pairs with the most agreements per row and on `far` random ones, and applied to all
@@ -323,8 +323,8 @@ class FellegiSunter(Attack):
 
     Of two numbers it uses only whether they are equal, in one bin, or neither. Under noise on numbers it therefore
     falls below `NearestNeighbour`. With noise of half a standard deviation on bank customers it found 92 %, not 97 %,
-    among random decoys and 77 %, not 90 %, among hard ones (40 plays). It also falls below where rows are equal in
-    groups (groups of five: 7 %, not 15 %).
+    among random decoys and 77 %, not 90 %, among hard ones (40 plays). It also falls below it where rows are equal
+    in groups (groups of five: 7 %, not 15 %).
 
     If the comparisons of a number counted as independent, equality of the number alone could define the matches. That
     rule found 20 of 30 people by an exact code and a year that is off by one in a third of the rows. The present rule
@@ -341,7 +341,7 @@ class FellegiSunter(Attack):
     classifier : {"ecm", "logistic", "svm"}
         How weights are learned. ``"ecm"`` is expectation maximization on the pairs themselves. ``"logistic"`` (logistic
         regression) and ``"svm"`` (a linear support vector machine) learn from pairs with known answers. These come
-        from five repetitions of the defense on the attacker's own people (`attacks.linkage.simulated_pairs`).
+        from five repetitions of the defense on the attacker's people (`attacks.linkage.simulated_pairs`).
     near, far : int
         Pairs per released row to fit on: those with the most agreements, and random ones.
     tolerance : float

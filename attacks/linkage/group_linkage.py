@@ -22,7 +22,7 @@ class GroupLinkage(Attack):
     probability that its candidate belongs to the set. A one-to-one assignment gives the rows different candidates, all
     but one of them less probable. At most 1/k of the rows in groups of k are found.
 
-    The likelihood is that of the release's own channel, else that of `ExpectationMaximizationLinkage`. More than five
+    The likelihood is that of the release's channel, else that of `ExpectationMaximizationLinkage`. More than five
     million pairs of row and candidate are searched in blocks (`BlockedLinkage`).
 
     Of bank customers in microaggregated groups of five, 22 % were found (nearest neighbour 15 %, one-to-one 11 %).

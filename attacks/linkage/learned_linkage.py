@@ -20,7 +20,7 @@ ROWS, TRUSTED_ROWS = 100, 200
 
 
 class LearnedLinkage(Linkage):
-    """Linkage by a classifier of pairs, trained on simulated releases of the attacker's own people.
+    """Linkage by a classifier of pairs, trained on simulated releases of the attacker's people.
 
     A logistic regression predicts which pairs match; the rows are then assigned one to one. The features of a column
     are:
@@ -62,7 +62,7 @@ class LearnedLinkage(Linkage):
         Raises
         ------
         NotApplicable
-            If the attacker cannot repeat the defense, or has fewer than ten people of its own.
+            If the attacker cannot repeat the defense, or has fewer than ten people.
         """
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler

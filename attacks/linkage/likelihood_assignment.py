@@ -21,7 +21,7 @@ GROUPED = 0.5
 
 
 class LikelihoodAssignment(Linkage):
-    """Maximum-likelihood matching by the release's own channel.
+    """Maximum-likelihood matching by the release's channel.
 
     It finds the one-to-one assignment under which the release is most likely. For a mechanism that treats records
     independently this is the maximum-likelihood matching: with all matchings equally likely a priori, the
@@ -29,17 +29,15 @@ class LikelihoodAssignment(Linkage):
     candidates.
 
     The most likely matching need not have the most correct rows. The expected number of correct rows is largest if each
-    row names its most probable candidate under a random matching. Four rows among eight candidates were matched at .500
-    by the former and .513 by the latter. This attack keeps the matching, which names no candidate twice and can be
-    computed for any number of rows. The confidences state these probabilities, so that a caller can apply the other
-    rule.
+    row names its most probable candidate under a random matching. Of four rows among eight candidates, that rule found
+    .513 and the most likely matching .500. This attack keeps the matching, which names no candidate twice and can be
+    computed for any number of rows. Its confidences are those probabilities, so that a caller can apply the other rule.
 
     Microaggregation does not treat records independently. A record far from its group in one column is far in others,
     so that columns are not independent evidence. The log-likelihoods of its cells count by half (a composite
-    likelihood). The half is measured. Among the weights 1, .7, .5 and .35 it gave the true candidates the largest mean
-    log-probability, or within .1 of it, for groups of 3, 5 and 10 by three methods on two tables. Counted in full,
-    confidences are .03 to .1 too high. Where rows are equal in groups `NearestNeighbour` may find more, and
-    `GroupLinkage` does.
+    likelihood). The weight was measured, for groups of 3, 5 and 10 by three methods on two tables. Among 1, .7, .5 and
+    .35 it gave the true candidates the largest mean log-probability, or within .1 of it. Counted in full, confidences
+    are .03 to .1 too high. Where rows are equal in groups, `NearestNeighbour` may find more, and `GroupLinkage` does.
 
     A candidate whose value lies outside the domain that the channel states for a column cannot be the origin.
 

@@ -1,4 +1,4 @@
-"""Pairs of released rows and candidates with known answers, from releases of the attacker's own people."""
+"""Pairs of released rows and candidates with known answers, from releases of the attacker's people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Membership inference by several attacks together, calibrated on the attacker's own tables."""
+"""Membership inference by several attacks together, calibrated on the attacker's tables."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class EnsembleMembership(Attack):
         Raises
         ------
         NotApplicable
-            If the attacker cannot repeat the defense on its own people at least twice.
+            If the attacker cannot repeat the defense on its people at least twice.
         ValueError
             If release and candidates share no column, or a cell or a value lies outside the column's domain.
         """

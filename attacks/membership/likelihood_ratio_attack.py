@@ -50,7 +50,7 @@ class LikelihoodRatioAttack(ShadowLogitMembership):
     r"""Likelihood-ratio attack on a published classifier (LiRA, online).
 
     The attacker trains shadow models on random halves of the candidates, as the publisher does. Let φ be the logit of
-    the probability of the person's own class. Over models, φ is taken as normal, with mean μ₁ and deviation σ₁ if the
+    the probability of the person's class. Over models, φ is taken as normal, with mean μ₁ and deviation σ₁ if the
     person is in the training set. Otherwise the parameters are μ₀ and σ₀. The deviations are pooled over all persons,
     since a few models do not determine one person's. The score is log N(φ; μ₁, σ₁²) - log N(φ; μ₀, σ₀²).
 
@@ -85,7 +85,7 @@ class LikelihoodRatioAttack(ShadowLogitMembership):
 class OfflineLikelihoodRatioAttack(ShadowLogitMembership):
     """Likelihood-ratio attack with shadow models of other people (LiRA, offline).
 
-    The attacker trains shadow models once on its own people, before it knows the candidates. The score is (φ - μ₀) / σ₀
+    The attacker trains shadow models once on its people, before it knows the candidates. The score is (φ - μ₀) / σ₀
     in the notation of `LikelihoodRatioAttack`. It says how much more confident the model is than models that never saw
     the person. The attack assumes less than the online variant and finds fewer members. It beats the baseline
     `LossThreshold`.
@@ -104,7 +104,7 @@ class OfflineLikelihoodRatioAttack(ShadowLogitMembership):
     called = ("Offline LiRA",)
 
     def pool(self, knowledge: Knowledge) -> tuple[Microdata, int]:
-        """The attacker's own people; each training set is half as large as the set of candidates."""
+        """The attacker's people; each training set is half as large as the set of candidates."""
         people = knowledge.auxiliary
         return people, min(len(knowledge.candidates) // 2, len(people))
 
@@ -115,7 +115,7 @@ class OfflineLikelihoodRatioAttack(ShadowLogitMembership):
 
 
 def candidates_as_people(knowledge: Knowledge) -> Microdata:
-    """The candidates as microdata, with the roles of the attacker's own people but without identifiers."""
+    """The candidates as microdata, with the roles of the attacker's people but without identifiers."""
     own, frame = knowledge.auxiliary, knowledge.candidates
     domains = {name: domain for name, domain in own.domains.items() if name in frame}
     hierarchies = {name: levels for name, levels in own.hierarchies.items() if name in frame}

@@ -39,7 +39,7 @@ class ConfidenceMembership(Attack):
 class LossThreshold(ConfidenceMembership):
     """Membership inference by a threshold on the model's loss.
 
-    The score is the log-probability of the person's own class, since a model is more confident about its training
+    The score is the log-probability of the person's class, since a model is more confident about its training
     records. The attack assumes only access to the model and the person's true class. It is the baseline of the other
     attacks on models. It confuses easy non-members with members, and hard members with non-members.
 
@@ -52,7 +52,7 @@ class LossThreshold(ConfidenceMembership):
     called = ("Loss threshold", "Yeom", "LOSS attack")
 
     def scores(self, model: Classifier, knowledge: Knowledge, rng: Generator) -> Floats:
-        """Log-probability of each candidate's own class."""
+        """Log-probability of each candidate's class."""
         probability = own_class_probability(model, knowledge.candidates)
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(probability))

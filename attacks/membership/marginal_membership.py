@@ -226,7 +226,7 @@ class MarginalMembership(Attack):
         Raises
         ------
         NotApplicable
-            If the attacker has no people of its own.
+            If the attacker has no people.
         ValueError
             If release and candidates share no column, or a cell or a value lies outside the column's domain.
         """

@@ -1,4 +1,4 @@
-"""Confidence of a classifier in a person's own class, and training of shadow models."""
+"""Confidence of a classifier in a person's class, and training of shadow models."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def class_numbers(model: Classifier, people: pd.DataFrame) -> Integers:
 
 
 def own_class_probability(model: Classifier, people: pd.DataFrame) -> Floats:
-    """Probability that the model assigns to each person's own class, shape (people,)."""
+    """Probability that the model assigns to each person's class, shape (people,)."""
     positions = class_numbers(model, people)
     return np.asarray(model.predict_proba(people)[np.arange(len(people)), positions], dtype=float)
 
 
 def logit_confidence(model: Classifier, people: pd.DataFrame) -> Floats:
-    """Logit of the probability of each person's own class, shape (people,); nearly normal over models."""
+    """Logit of the probability of each person's class, shape (people,); nearly normal over models."""
     probability = np.clip(own_class_probability(model, people), CLIPPED, 1 - CLIPPED)
     return np.log(probability) - np.log1p(-probability)
 

@@ -171,7 +171,7 @@ class QueryMembership(Attack):
         Raises
         ------
         NotApplicable
-            If the attacker cannot repeat the defense on its own people at least twice.
+            If the attacker cannot repeat the defense on its people at least twice.
         ValueError
             If release and candidates share no column, or a cell or a value lies outside the column's domain.
         """

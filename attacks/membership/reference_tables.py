@@ -54,7 +54,7 @@ def _repeated(release: MicrodataRelease, knowledge: Knowledge, size: int, number
     return repeated if same_columns(repeated.release, release, knowledge) else None
 
 
-# Shadow syntheses: repetitions of the defense on the attacker's own people, of whom the attacker knows the members.
+# Shadow syntheses: repetitions of the defense on the attacker's people, of whom the attacker knows the members.
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ HIGHEST = float(np.log1p(-CLIPPED) - np.log(CLIPPED))
 class RMIA(ConfidenceMembership):
     r"""Relative membership inference on a published classifier (RMIA), with few reference models.
 
-    Let p(x) be the odds that the published model gives to a person's own class, and q(x) their geometric mean over
+    Let p(x) be the odds that the published model gives to a person's class, and q(x) their geometric mean over
     reference models. Half of these have the person in their training set and half have not. The score is the share of
     other people z for whom p(x) / q(x) is at least gamma times p(z) / q(z). Ties are broken by the ratio itself.
 
-    Offline, the reference models are trained once on the attacker's own people, so that none has seen the person. Let l
+    Offline, the reference models are trained once on the attacker's people, so that none has seen the person. Let l
     be their mean logit, and h the largest logit. Then log q is taken as (1 + a) l / 2 + (1 - a) h / 2. The scaling a
     says how far training on a person leaves its logit at l: entirely for a = 1, while a = 0 takes it to h. Online, the
     reference models are trained on random halves of the candidates, and each pair of models has each candidate once.
@@ -42,7 +42,7 @@ class RMIA(ConfidenceMembership):
     references : int
         Number of reference models, at least 1; online at least 2.
     offline : bool
-        True to train the reference models on the attacker's own people.
+        True to train the reference models on the attacker's people.
     scaling : float
         The scaling a of the offline form, in [0, 1].
     gamma : float
@@ -70,7 +70,7 @@ class RMIA(ConfidenceMembership):
         """Share of other people with a smaller likelihood ratio."""
         people, others = knowledge.candidates, knowledge.auxiliary.frame
         pool = knowledge.auxiliary if self.offline else candidates_as_people(knowledge)
-        # Half of the attacker's own people stay outside, for comparison.
+        # Half of the attacker's people stay outside, for comparison.
         size = min(len(people) // 2, len(pool) // 2) if self.offline else len(people) // 2
         seen = [
             (logit_confidence(reference.model, people), logit_confidence(reference.model, others), reference.member)

@@ -15,11 +15,11 @@ from metrics.columns import Floats, check_integer
 class ShadowModels(ConfidenceMembership):
     """Membership inference by shadow models.
 
-    Each shadow model is trained on one sample of the attacker's own people. Its outputs on these people, and on as many
+    Each shadow model is trained on one sample of the attacker's people. Its outputs on these people, and on as many
     others, train a classifier of members (gradient-boosted trees). The classifier's features are the person's class,
     its probability, the largest probability of another class, and the entropy.
 
-    The attack assumes that the attacker can repeat the training on people of its own. It extends `LossThreshold`: it
+    The attack assumes that the attacker can repeat the training on its people. It extends `LossThreshold`: it
     learns which outputs only members receive, such as high confidence in a rare class. It cannot see that a person is
     easy for every model; `LikelihoodRatioAttack` can.
 

@@ -35,7 +35,7 @@ class VulnerableRecordMembership(QueryMembership):
     """Membership inference on the most vulnerable records, by releases with and without each of them.
 
     A record is vulnerable if it is far from its nearest neighbours: a generator that learns little of the others shows
-    much of it. The defense is repeated on the attacker's own people and a random half of the vulnerable candidates.
+    much of it. The defense is repeated on the attacker's people and a random half of the vulnerable candidates.
     Each of them is in half of these tables, so that its score with and without it is known, and the release's score
     gives a likelihood ratio. The other candidates have the score of `QueryMembership`, which this attack extends.
 
@@ -73,7 +73,7 @@ class VulnerableRecordMembership(QueryMembership):
         Raises
         ------
         NotApplicable
-            If the attacker cannot repeat the defense on its own people and the candidates.
+            If the attacker cannot repeat the defense on its people and the candidates.
         ValueError
             If release and candidates share no column, or a cell or a value lies outside the column's domain.
         """

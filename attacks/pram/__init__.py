@@ -1,1 +1,1 @@
-"""Posterior attacks on tables under PRAM."""
+"""Attacks on tables under post-randomisation (PRAM), by the posterior probability of records."""

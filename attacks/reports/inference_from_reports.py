@@ -32,7 +32,7 @@ def round_likelihoods(release: ReportsRelease, rounds: int | None = None) -> lis
 
 
 def log_prior(knowledge: Knowledge, column: str, d: int) -> Floats:
-    """Log of each value's share among the attacker's own people, with one person added to each value; shape (d,)."""
+    """Log of each value's share among the attacker's people, with one person added to each value; shape (d,)."""
     records = knowledge.auxiliary
     codes = records.domain(column).codes(records.frame[column])
     counts = np.bincount(codes[codes < d], minlength=d) + 1.0
@@ -48,7 +48,7 @@ def reported_column(knowledge: Knowledge) -> str:
 class ReportedValue(Attack):
     """Base class of attacks that name the value of largest posterior given a person's reports.
 
-    The prior is the values' shares among the attacker's own people.
+    The prior is the values' shares among the attacker's people.
     """
 
     kind = "reports"

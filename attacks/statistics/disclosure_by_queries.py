@@ -345,7 +345,7 @@ class HomerByQueries(Attack):
         Raises
         ------
         NotApplicable
-            If the attacker has no people of its own.
+            If the attacker has no people.
         ValueError
             If the candidates lack a column, or a value lies outside its domain.
         """

@@ -48,21 +48,21 @@ class GradientInversion(Attack):
     the batch's records (x, 1). This holds for any number of local steps, and under clipping of examples or updates.
 
     - One record: rows divided by their bias entries equal the record exactly.
-    - A batch of B <= 12 records whose rows, over all units and rounds, span B dimensions. The records are the vectors
+    - A batch of B <= 12 records, if its rows over all units and rounds span B dimensions: the records are the vectors
       in this span whose categorical features are one-hot. B independent features determine a vector of the span. All
-      2^B settings of these features to 0 and 1 are tried, and the B vectors that fit the other features best are
-      answered. Without noise this is exact for records that differ in some category.
-    - Otherwise, up to 32 records, by optimisation. The label counts follow from the last layer's bias. The average
+      2^B settings of these features to 0 and 1 are tried. The answer is the B vectors that fit the other features best.
+      Without noise it is exact for records that differ in some category.
+    - Otherwise, up to 32 records: by optimisation. The label counts follow from the last layer's bias. The average
       person of each label is moved as little as possible until it explains the observed gradient.
+
+    Classes follow from the last layer: an example's error is negative only for its class. Where the reconstruction does
+    not explain the observation (noise, large batches), the answer is the baseline: each column's most frequent value.
 
     One gradient has limits. In its first round, softmax regression reveals for each class the sum of a batch's records,
     up to a common vector. With two classes this is one vector for eight records, and the attack does not beat the
-    baseline. On `adult` and `bank` it recovers 0.56 and 0.52 of the cells, the baseline 0.54 both times; the two
-    classes' exact sums would give 0.57 and 0.54. With 16 classes, a hidden layer or more rounds it beats the baseline.
-
-    Classes follow from the last layer: an example's error is negative only for its own class. Where the reconstruction
-    does not explain the observation (noise, large batches), the answer is the baseline: each column's most frequent
-    value.
+    baseline. On `adult` it recovers 0.56 of the cells and the baseline 0.54; the exact sums would give 0.57. On `bank`
+    it recovers 0.52 and the baseline 0.54, as the exact sums would. With 16 classes, a hidden layer or more rounds it
+    beats the baseline.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def categorical_slices(encoding: Encoding) -> list[slice]:
 
 
 def categorical_features(encoding: Encoding) -> Integers:
-    """Positions of the features that are 0 or 1."""
+    """Positions of the features that are 0 or 1: those of categories, and whether a number is missing."""
     positions = [
         np.arange(part.start, part.stop) if isinstance(encoding.domains[name], CategoricalDomain) else [part.stop - 1]
         for name, part in encoding.slices.items()
@@ -275,7 +275,7 @@ def _first_errors(network: Network, weights: Floats, features: Floats, labels: I
 
 
 def _explained(network: Network, weights: Floats, features: Floats, labels: Integers, wanted: Floats) -> float:
-    """Squared cosine similarity, or 0 if negative, between the observed gradient and that of the records."""
+    """Squared cosine similarity of the observed gradient and that of the records; 0 if the cosine is negative."""
     errors = _first_errors(network, weights, features, labels)
     explained = errors.T @ np.column_stack([features, np.ones(len(features))])
     norms = np.square(wanted).sum() * np.square(explained).sum()
@@ -283,7 +283,7 @@ def _explained(network: Network, weights: Floats, features: Floats, labels: Inte
 
 
 def _plausible(encoding: Encoding, features: Floats) -> Floats:
-    """Features projected to mixtures of categories, approximately, and to numbers in [0, 1]."""
+    """Features projected to numbers in [0, 1] and, approximately, to mixtures of categories."""
     result = np.clip(features, 0, 1)
     for part in categorical_slices(encoding):
         result[:, part] /= np.maximum(result[:, part].sum(axis=1, keepdims=True), 1e-12)

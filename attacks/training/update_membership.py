@@ -23,7 +23,7 @@ class UpdateMembership(Attack):
     r"""Membership inference by gradient alignment or by loss, in one round or over all.
 
     With "alignment", the test statistic is a likelihood ratio of an update u of B records and a candidate's gradient g.
-    Non-members' gradients have mean m and covariance S, estimated on the attacker's own people. If the candidate is not
+    Non-members' gradients have mean m and covariance S, estimated on the attacker's people. If the candidate is not
     in the batch, u has mean m and covariance S/B plus that of the noise. If it is, u has mean m + (g - m)/B and nearly
     the same covariance. Let W be the inverse of S plus the noise's B sigma^2 and a ridge. Then B/(B - 1) times
 
@@ -66,7 +66,7 @@ class UpdateMembership(Attack):
         Raises
         ------
         NotApplicable
-            With "alignment", if the attacker has fewer than two people of its own.
+            With "alignment", if the attacker has fewer than two people.
         """
         encoding = release.encoding
         candidates = encoding.features(knowledge.candidates), encoding.labels(knowledge.candidates)

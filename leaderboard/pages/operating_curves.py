@@ -1,4 +1,4 @@
-"""Operating curves: utility against the worst advantage, one line for each family of defenses. Their geometry."""
+"""Geometry of operating curves: utility against the worst advantage, one line for each family of defenses."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _LETTER, _LINE, _MARK = 6.3, 14.0, 4.5
 FRONT = 7.0
 """Width of the front's line in the style sheet, in the chart's units."""
 _LONGEST = 44
-"""Number of letters from which a label is left out."""
+"""Most letters of a label. A longer setting is named by its family, and a longer family is not named."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """How a family is drawn: number of its colour from 1, marker, and dashes of its line."""
+    """How a family is drawn: title of its kind, number of its colour from 1, marker, and dashes of its line."""
 
     kind: str
     colour: int
@@ -61,7 +61,7 @@ class Style:
 
 @dataclass(frozen=True)
 class Mark:
-    """A measured setting in the chart: its coordinates, and whether it is the best one within a bound."""
+    """A measured setting in the chart: its coordinates, and whether it is the best one within some bound."""
 
     setting: Setting
     x: float
@@ -81,7 +81,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Guide:
-    """A bound of the worst advantage: its coordinate, the best setting within it, and the most useful left of it."""
+    """A bound of the worst advantage: its coordinate, and what `guide_settings` names for it."""
 
     bound: float
     x: float
@@ -91,7 +91,7 @@ class Guide:
 
 @dataclass(frozen=True)
 class CurveLabel(ChartLabel):
-    """A name in the chart, with the number of its colour; `best` at a guide."""
+    """A name in the chart, with the number of its colour; `best` if it names a setting of a guide."""
 
     colour: int
     best: bool
@@ -195,7 +195,7 @@ def draw_curves(
 
 
 def guide_settings(settings: Sequence[Setting]) -> list[tuple[float, Setting | None, Setting | None]]:
-    """Each bound with the best setting within it (`best_within`) and the most useful left of it."""
+    """Each bound with its `best_within` and its `most_useful_left_of`."""
     return [(bound, best_within(settings, bound), most_useful_left_of(settings, bound)) for bound in BOUNDS]
 
 
@@ -215,11 +215,11 @@ def _front(marks: Sequence[Mark], end: float) -> list[Corner]:
 def _labels(
     curves: Sequence[Curve], guided: Collection[str], guides: Sequence[float], stairs: Sequence[Segment], frame: Box
 ) -> list[CurveLabel]:
-    """Names of the settings at the guides, then of families at an end of their lines, where there is room.
+    """Names of the settings of the guides, then of families at an end of their lines, where there is room.
 
-    A name never lies on another one, on the front or on a setting at a guide. No setting of its family is nearer to a
-    setting's name than its own, and no other family to a family's name, unless markers overlap. Where there is a
-    choice, its own setting is the nearest of all, and it lies on few markers and lines.
+    A name never lies on another one, on the front or on a setting of a guide. No other setting of the family is nearer
+    to a setting's name, and no other family is nearer to a family's name, unless markers overlap. Where there is a
+    choice, no other family is nearer to a setting's name either, and few markers and lines lie under the name.
     """
     marks = [mark for curve in curves for mark in curve.marks]
     discs = [_around(mark) for mark in marks]
@@ -229,15 +229,15 @@ def _labels(
     taken = [_around(mark, 3.0) for mark, _ in best]
     labels: list[CurveLabel] = []
 
-    def place(text: str, own: Sequence[Mark], curve: Curve, *, best: bool) -> None:
+    def place(text: str, named: Sequence[Mark], curve: Curve, *, best: bool) -> None:
         colour = curve.style.colour
-        family, foreign = (
-            [(mark.x, mark.y) for each in curves if (each is curve) == same for mark in each.marks if mark not in own]
+        family, others = (
+            [(mark.x, mark.y) for each in curves if (each is curve) == same for mark in each.marks if mark not in named]
             for same in (True, False)
         )
         owners = {
             CurveLabel(text, round(x, 1), round(y, 1), anchor, colour, best): (mark.x, mark.y)
-            for mark in own
+            for mark in named
             for x, y, anchor in places_beside((mark.x, mark.y), _MARK + 5, _LINE, 0.6, (-1, 1, -2, 2) if best else ())
         }
         boxes = {name: box_of(name) for name in owners}
@@ -248,13 +248,13 @@ def _labels(
             and is_free(box, taken)
             and is_clear(box, stairs, FRONT)
             and (best or is_free(box, discs))
-            and is_nearest(box, owners[name], family if best else foreign, apart=2 * _MARK)
+            and is_nearest(box, owners[name], family if best else others, apart=2 * _MARK)
         ]
         if free:
             chosen = min(
                 free,
                 key=lambda name: (
-                    not is_nearest(boxes[name], owners[name], foreign, apart=2 * _MARK),
+                    not is_nearest(boxes[name], owners[name], others, apart=2 * _MARK),
                     _covered(boxes[name], discs, lines),
                 ),
             )

@@ -72,7 +72,7 @@ def text_table(
     if style == "pipe":
         lines = [[cell.replace("|", r"\|") for cell in line] for line in cells]
     if style == "plain" and heads:
-        # Tabulate's own headers would make each column two characters wider.
+        # Tabulate's headers would make each column two characters wider.
         heads, lines = (), [heads, [SEPARATING_LINE], *lines]
     return tabulate(lines, heads, tablefmt=style, colalign=align, disable_numparse=True)
 

@@ -118,7 +118,7 @@ KNOWN = {
 
 
 def _known(goal: str) -> Goal:
-    """What is said about a goal; a user's own goal has no words of its own."""
+    """What is said about a goal; a user's goal has no words."""
     return KNOWN.get(goal, Goal(sought=""))
 
 

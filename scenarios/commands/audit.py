@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from scenarios.checks.audits.audit import Audit, ClaimAudit, OneRunAudit
 
 
-# Expected number of events of probability delta from which a bound can come near the claim.
+# Least expected number of events of probability delta at which a bound can come near the claim.
 OBSERVABLE = 100
 # Trade-off functions that a bound from canaries assumes.
 FORMS = {"any": "any", "gaussian": "Gaussian"}
@@ -178,9 +178,9 @@ def _one_run(
 
 
 def _half_noise(mechanism: Any, result: ClaimAudit, examine: Callable[[Any], ClaimAudit]) -> float | None:
-    """Bound that the same audit finds of twice the epsilon; None if the claim is refuted, or there is none to double.
+    """Bound that the same audit finds with twice the epsilon; None if the claim is refuted.
 
-    A mechanism may refuse so large an epsilon.
+    It is None, too, if the mechanism has no epsilon to double, or refuses so large a one.
     """
     from scenarios.checks.audits.audit import twice_the_epsilon
 

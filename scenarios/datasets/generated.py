@@ -111,7 +111,7 @@ RESIDENTS, CITY_SEED = 5000, 2019
 HIGHEST = 2_000_000
 DISTRICTS = ("centre", "east", "harbour", "hills", "north", "south", "station", "west")
 TOLD_RESIDENTS, TOLD_MEAN, TOLD_NEXT_MEAN = 100, 10_000, 20_000
-"""City X as told: 100 residents who spend 10,000 on average, and 101 who spend 20,000 a year later."""
+"""City X as in the story: 100 residents who spend 10,000 on average, and 101 who spend 20,000 a year later."""
 CUTS = (1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 
 
@@ -123,9 +123,9 @@ def city() -> Dataset:
 
 
 def x_city() -> Dataset:
-    """City X as told: residents whose mean is 10,000, and as last record the newcomer, who makes the mean 20,000.
+    """City X as in the story: residents whose mean is 10,000, and last the newcomer, who makes the mean 20,000.
 
-    The story gives both means only; the residents' own values are invented. The newcomer's value follows:
+    The story gives both means only; the residents' values are invented. The newcomer's value follows:
     101 x 20,000 - 100 x 10,000 = 1,020,000.
     """
     rng = np.random.default_rng(CITY_SEED)
@@ -204,7 +204,7 @@ DIAGNOSES = ("back pain", "cancer", "depression", "diabetes", "fracture", "heart
 def gic() -> Dataset:
     """Invented people of a city: postal code, date of birth and sex, with the date of a visit and a diagnosis.
 
-    As many people as the voters of Cambridge, Massachusetts, in the case that Sweeney told. A date of birth is an
+    As many people as the voters of Cambridge, Massachusetts, in the case that Sweeney reported. A date of birth is an
     integer of year, month and day. Births are spread evenly over the years until 1940 and more densely after.
     """
     rng = np.random.default_rng(GIC_SEED)

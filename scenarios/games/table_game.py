@@ -133,7 +133,7 @@ class QuestionGame(TableGame):
         return self.records
 
     def groups(self, rng: Generator) -> Sequence[Integers]:
-        """Draw the numbers of originals, others, the adversary's own people, and held-out people."""
+        """Draw the numbers of originals, others, the adversary's people, and held-out people."""
         raise NotImplementedError(f"{type(self).__name__} draws nobody by itself")
 
     def draw(self, rng: Generator, choice: Any = None) -> Any:
@@ -231,7 +231,7 @@ class FinishedRelease(QuestionGame):
 class SharedPeople(QuestionGame):
     """One question about people who are drawn once for all questions of a scenario.
 
-    Each play draws originals, others, the adversary's own people and held-out people, all distinct and uniformly. The
+    Each play draws originals, others, the adversary's people and held-out people, all distinct and uniformly. The
     defense releases the originals once. A scenario that lists several questions puts each to this release. The others
     are decoys, non-members or the control group, as the question has it.
 
@@ -244,7 +244,7 @@ class SharedPeople(QuestionGame):
     originals, others : int
         Number of released people, and of people who are not in the table.
     auxiliary, held_out : int
-        Number of the adversary's own people, and of people who test classifiers trained on the release.
+        Number of the adversary's people, and of people who test classifiers trained on the release.
     attacker_knows : {"mechanism", "nothing"}
         Whether attacks can read the release's channel and repeat the defense on other records.
 

@@ -335,7 +335,7 @@ def trial_name(result: Result) -> str:
 
 
 def short_reason(reason: str) -> str:
-    """First line of a reason, truncated, since a user's own text may have any length; all of it with tracebacks."""
+    """First line of a reason, truncated, since a user's text may have any length; all of it with tracebacks."""
     if os.environ.get("TOKUMEI_TRACEBACK"):
         return reason
     line = reason.partition("\n")[0]

@@ -271,7 +271,7 @@ def changed_plans(
         for plan in read_plans(source, dataset=dataset, defenses=changes.defenses, attacks=changes.attacks):
             changed = plan.filtered(changes.defenses, changes.attacks)
             plans.append(changed)
-            # A method of one's own is checked later, since its kind or goal may not exist at all.
+            # A user's method is checked later, since its kind or goal may not exist at all.
             known = {entry.name for entry in (*plan.defenses, *plan.attacks)}
             entries = (*changed.defenses, *changed.attacks)
             check_fits(changed, [entry for entry in entries if entry.name not in known and ":" not in entry.name])

@@ -89,7 +89,7 @@ class RepeatedAudit:
 
     @property
     def holds(self) -> bool:
-        """True if no audit contradicts the mechanism's own claim, which may differ from `level`."""
+        """True if no audit contradicts the mechanism's claim, which may differ from `level`."""
         return self.bound <= self.claim
 
 

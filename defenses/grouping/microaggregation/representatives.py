@@ -33,21 +33,9 @@ REPRESENTATIVES = ("mean", "median", "mode")
 
 
 class RepresentativeDefense(KAnonymousDefense):
-    """Base of defenses that replace the values in groups of at least k records by a representative.
+    """Base of defenses that replace the values in groups of at least k records by one of `REPRESENTATIVES`.
 
-    Parameters
-    ----------
-    k : int
-        Smallest group size, at least 1.
-    columns : sequence of str, optional
-        The columns to replace.
-    representative : {"mean", "median", "mode"}
-        What a group releases.
-
-    Raises
-    ------
-    ValueError
-        If `k` is not an integer of at least 1 or the representative is unknown.
+    An unknown representative is a ValueError, and so is a `k` that is no integer of at least 1.
     """
 
     def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None, representative: str = "mean") -> None:
@@ -59,7 +47,7 @@ class RepresentativeDefense(KAnonymousDefense):
 class GroupedColumn(ABC):
     """A column in which every group releases one representative.
 
-    - original of shape (n,): The column as the publisher holds it.
+    - original, shape (n,): The column as the publisher holds it.
     """
 
     original: pd.Series[Any]
@@ -74,10 +62,10 @@ class GroupedColumn(ABC):
     def replaced(self, groups: Integers, representative: str = "mean") -> tuple[pd.Series[Any], ChannelPart | None]:
         """Replace the values by the representatives of their groups.
 
-        - groups of shape (n,): Group of each record, from 0 without gaps.
+        Returned are the released cells, shape (n,), and the channel of the column, None if it has none.
+
+        - groups, shape (n,): Group of each record, from 0 without gaps.
         - representative: One of `REPRESENTATIVES`.
-        - returns cells of shape (n,): Released cells.
-        - returns part: Channel of the column; None if the column has none.
         """
 
 
@@ -85,7 +73,7 @@ class GroupedColumn(ABC):
 class GroupedNumbers(GroupedColumn):
     """A numeric column, represented by mean, lower median or mode.
 
-    - numbers of shape (n,): The values; NaN where missing.
+    - numbers, shape (n,): The values; NaN where missing.
     """
 
     domain: NumericDomain
@@ -98,7 +86,7 @@ class GroupedNumbers(GroupedColumn):
         return np.nan_to_num(centered / deviation) if deviation > 0 else np.zeros_like(centered)
 
     def replaced(self, groups: Integers, representative: str = "mean") -> tuple[pd.Series[Any], GroupMean | None]:
-        """Release representatives, integers in integer domains; no channel if a group mixes numbers and gaps."""
+        """Release representatives, integers in integer domains; no channel if only part of a group is missing."""
         choose = {"mean": group_means, "median": group_medians, "mode": group_frequent}[representative]
         values = choose(self.numbers, groups)
         released = (np.rint(values) if self.domain.integer else values)[groups]
@@ -112,7 +100,7 @@ class GroupedNumbers(GroupedColumn):
 class GroupedCategories(GroupedColumn):
     """A categorical column, represented by its mode, or by the lower median in ordered domains.
 
-    - codes of shape (n,): Position of each value in the domain; its size where missing.
+    - codes, shape (n,): Position of each value in the domain; its size where missing.
     """
 
     domain: CategoricalDomain
@@ -140,7 +128,7 @@ def grouped_column(original: pd.Series[Any], domain: Domain, coded: CodedColumn)
 def read_grouped_column(records: Microdata, name: str) -> GroupedNumbers | GroupedCategories:
     """Read a column with at least one value; the kind of its domain decides the kind of column.
 
-    Raises ValueError if a value is no finite number or no category of the domain; names the column.
+    If a value is no finite number or no category of the domain, a ValueError names the column.
     """
     original, domain = records.frame[name], records.domain(name)
     return grouped_column(original, domain, code_column(original, domain))
@@ -151,7 +139,7 @@ def release_representatives(
 ) -> MicrodataRelease:
     """Release the records with the values of these columns replaced by representatives.
 
-    - groups of shape (n,): Group of each record, from 0 without gaps.
+    - groups, shape (n,): Group of each record, from 0 without gaps.
     - representative: One of `REPRESENTATIVES`.
     """
     return release_replaced(records, {column.name: column.replaced(groups, representative) for column in columns})
@@ -160,7 +148,7 @@ def release_representatives(
 def release_replaced(
     records: Microdata, replaced: Mapping[str, tuple[pd.Series[Any], ChannelPart | None]]
 ) -> MicrodataRelease:
-    """Release the records with replaced columns; there is no channel if one of these columns has no channel part.
+    """Release the records with replaced columns; without a channel if one of these columns has no channel part.
 
     - replaced: Released cells and channel part of each replaced column.
     """
@@ -172,8 +160,8 @@ def release_replaced(
 def group_means(values: Floats, groups: Integers) -> Floats:
     """Mean of each group; NaN for a group without numbers.
 
-    - values of shape (n,): Numbers; NaN where missing.
-    - groups of shape (n,): Group of each number, from 0 without gaps.
+    - values, shape (n,): Numbers; NaN where missing.
+    - groups, shape (n,): Group of each number, from 0 without gaps.
     """
     present = ~np.isnan(values)
     size = int(groups.max()) + 1

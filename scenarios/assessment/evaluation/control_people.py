@@ -258,7 +258,7 @@ def people_needed(threshold: float, risk: float = 0.0) -> int:
     """
     require(0 < threshold < 1, f"threshold must lie between 0 and 1, got {threshold}")
     require(0 <= risk < threshold, f"risk must be at least 0 and below the threshold {threshold}, got {risk}")
-    # The other half are the attacker's own people.
+    # The other half are the attacker's people.
     return 2 * _smallest(lambda asked: upper_bound(asked, risk) <= threshold) - 1
 
 

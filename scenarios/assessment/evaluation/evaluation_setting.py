@@ -92,7 +92,7 @@ FEWEST = 100
 TARGETS = 500
 """Number of people in the table whom attacks are about, by default."""
 AUXILIARY = 1000
-"""Largest number of the attacker's own people."""
+"""Largest number of the attacker's people."""
 MOST_BINS = 10_000
 """Largest number of categories and bins of all columns: utility counts the records in each pair of them (800 MB)."""
 
@@ -236,7 +236,7 @@ class EvaluationSetting:
         return min(count, most_asked(self.control_size))
 
     def auxiliary(self, count: int, most: int = AUXILIARY) -> Microdata:
-        """The attacker's own people: at most `most` records of the control people after the first `count`."""
+        """The attacker's people: at most `most` records of the control people after the first `count`."""
         order, starts = self._strangers
         first = starts[self.asked(count)]
         return self._controls(order[first : first + most])

@@ -335,7 +335,7 @@ class PosedQuestions:
 
     @cached_property
     def _own_people(self) -> Microdata:
-        """The attacker's own people."""
+        """The attacker's people."""
         return self._public(self.setting.auxiliary(self.targets, affordable(AUXILIARY, len(self.table.frame))))
 
     def _people(self, members: Microdata, others: Microdata, own: Microdata) -> GivenPeople:

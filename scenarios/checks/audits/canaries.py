@@ -97,7 +97,7 @@ def _of_defense(defense: Defense) -> Canaries:
     A record holds a category of its own if it is included, and another of its own if not. If neighbouring tables differ
     by a record added or removed, an excluded record is absent. The score of a canary is the released number of records
     in its first category less that in its second. Curators answer one histogram for the whole budget. Where a defense
-    randomizes records independently, there are two categories, and the score is whether the record's own row holds
+    randomizes records independently, there are two categories, and the score is whether the record's row holds
     the first. In the training set of a model, a canary has a category of its own and one of two classes. Its score is
     the published model's log odds of the first class.
     """
@@ -187,7 +187,7 @@ def _cells(defense: Defense, removable: bool, included: Booleans, rng: Generator
 
 
 def _rows(defense: Defense, removable: bool, included: Booleans, rng: Generator) -> Floats:
-    """The records' own rows; they are never removed, as their number is public."""
+    """The records' rows; they are never removed, as their number is public."""
     records = Microdata(
         pd.DataFrame({"name": np.where(included, "yes", "no").astype(object)}),
         quasi_identifiers=("name",),

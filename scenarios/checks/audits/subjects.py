@@ -218,7 +218,7 @@ def _of_protocol(protocol: FrequencyOracle) -> Subject:
     """One report of either value of each of `value_pairs`.
 
     The features are the log-likelihoods of the two values, as the protocol computes them, and parts of the raw report.
-    The likelihoods reduce a long report to what matters. The raw parts do not rely on the protocol's own computation.
+    The likelihoods reduce a long report to what matters. The raw parts do not rely on the protocol's computation.
     They are single numbers, or the two values' entries of rows of bits or numbers. Raises ValueError if the protocol
     has more than `LARGEST_DOMAIN` values.
     """
@@ -268,7 +268,7 @@ def _check_domain(protocol: FrequencyOracle) -> None:
 
 
 def _treats_values_alike(mechanism: Any) -> bool:
-    """True of the project's own classes, for which any two values are a worst pair; unknown of a user's."""
+    """True of the project's classes, for which any two values are a worst pair; unknown of a user's."""
     return is_project_module(type(mechanism).__module__)
 
 

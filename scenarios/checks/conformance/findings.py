@@ -60,7 +60,7 @@ def check_memory(
 
 
 def _state(method: Parametrized) -> dict[str, bytes]:
-    """Content of what an instance, the classes of a user's own above it, and their modules hold, by name."""
+    """Content of what an instance, a user's classes above it, and their modules hold, by name."""
     held = {f"self.{name}": value for name, value in vars(method).items()}
     for cls in type(method).__mro__:
         if is_project_module(cls.__module__):

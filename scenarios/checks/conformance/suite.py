@@ -1,7 +1,7 @@
 """The conformance suite: requirements that every defense and every attack must meet, whatever its method.
 
 `checks` yields the named checks of a class; a check raises `AssertionError` with a reason if it fails. The tests run
-them on every export, and ``tokumei check module:Class`` runs them on a user's own class.
+them on every export, and ``tokumei check module:Class`` runs them on a user's class.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ class ReconstructionQuestion(Question):
     Notes
     -----
     The right value v of a column has the weight log2(1 / f(v)), its information in bits. Here f(v) is the share of v
-    among all people of the play: candidates and the adversary's own people. A value that everybody has weighs nothing.
+    among all people of the play: candidates and the adversary's people. A value that everybody has weighs nothing.
     Weights 1 / f would leave much of the score to a few people. With five hidden columns of Adult and Bank Marketing,
     500 people would count as 200 and 140 equally weighted ones. With the logarithm they count as 430.
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Names of methods as tables show them: a class of one's own by its class name, where that says which class it is.
+# Names of methods as tables show them: a user's class by its class name, where that says which class it is.
 
 PARTS = (
     *("defense", "parameters", "base_defense", "base_parameters"),

@@ -51,12 +51,12 @@ CALLED: dict[type[Parametrized], tuple[str, ...]] = {
 
 
 def known_kinds() -> list[str]:
-    """Kinds of release: those of the project, and those of imported classes of the user's own."""
+    """Kinds of release: those of the project, and those of imported classes of the user."""
     return sorted({release.kind for release in _below(Release) if hasattr(release, "kind")})
 
 
 def known_goals() -> dict[str, set[type[Claims]]]:
-    """Goals that a game scores, with the claims that it takes: games of the project, or the user's own if imported."""
+    """Goals that a game scores, with the claims that it takes: games of the project, or the user's if imported."""
     exported("scenarios")
     goals: dict[str, set[type[Claims]]] = {}
     for game in _below(Game) + _below(Question):

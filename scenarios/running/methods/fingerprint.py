@@ -244,7 +244,7 @@ def source_file(module: str) -> str:
     return origin if own or not is_installed(origin) else ""
 
 
-# Which code is the project's own, and which a user's.
+# Which code is the project's, and which a user's.
 
 
 def is_project_module(module: str) -> bool:

@@ -19,7 +19,7 @@ from scenarios.running.methods.former_modules import class_successor, lasting_na
 from scenarios.running.methods.source_locations import defined_at, user_code_location
 from scenarios.tables.near_names import known_as, suggestion
 
-# Classes of a user's own code by ``module:Class``.
+# Classes of a user's code by ``module:Class``.
 
 
 def class_at(name: str) -> type[Any]:

@@ -167,7 +167,7 @@ def check_loaded(plans: Iterable[Plan]) -> None:
 
 
 def user_module_hashes(plan: Plan) -> dict[str, str]:
-    """Code hash of each file of a user's own code that a plan's methods use, as keys of results hold it."""
+    """Code hash of each file of a user's code that a plan's methods use, as keys of results hold it."""
     hashes = closure(modules(plan.methods))
     return {source_file(name): code for name, code in hashes.items() if name.partition(".")[0] not in PACKAGES}
 

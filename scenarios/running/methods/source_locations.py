@@ -15,7 +15,7 @@ from metrics.columns import one_line
 from metrics.columns.printable import printable
 from scenarios.running.methods.former_modules import PACKAGES
 
-# The line of a user's own code that an exception comes from.
+# The line of a user's code that an exception comes from.
 
 _ROOT = Path(__file__).parents[3]
 _PROJECT = (*(str(_ROOT / package) for package in PACKAGES), str(_ROOT / "tokumei.py"))
@@ -23,7 +23,7 @@ _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib"
 
 
 def complaint(error: BaseException) -> str:
-    """Message of an exception in one line, with the line of a user's own code.
+    """Message of an exception in one line, with the line of a user's code.
 
     The environment variable TOKUMEI_TRACEBACK, if not empty, adds its traceback on standard error.
     """

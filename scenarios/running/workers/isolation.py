@@ -478,7 +478,7 @@ def _set_meanwhile(items: MutableMapping[str, Any], key: str, value: object) -> 
         items.update(before)
 
 
-# Functions that are called in a process of their own, so that they do not hold up the threads of this one.
+# Functions that are called in another process, so that they do not hold up the threads of this one.
 
 
 @dataclass(frozen=True)

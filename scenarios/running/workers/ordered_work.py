@@ -34,7 +34,7 @@ class _Done:
 
 @dataclass
 class _Work:
-    """A function as a worker process gets it, which first needs the folder of a user's own code."""
+    """A function as a worker process gets it, which first needs the folder of a user's code."""
 
     packed: bytes
     folder: str

@@ -36,7 +36,7 @@ class _Player:
     worker: Worker = field(init=False, repr=False)
 
     def load(self) -> str | None:
-        """Load the plan; return what is wrong if a user's own code is no longer that of the results' keys."""
+        """Load the plan; return what is wrong if a user's code is no longer that of the results' keys."""
         sys.path += [folder for folder in self.folders if folder not in sys.path]
         self.worker = Worker(pickle.loads(self.plan), self.plan)  # noqa: S301 (the bytes come from the owner)
         try:

@@ -89,7 +89,7 @@ def _number(name: str, value: Any) -> float | None:
     return number
 
 
-# A user's own methods are played twice at first: the same trial with the same seed must end alike.
+# A user's methods are played twice at first: the same trial with the same seed must end alike.
 
 
 class Witness(Attack):
@@ -347,7 +347,7 @@ class Worker:
         return release, published, time.perf_counter() - started
 
     def _is_first_of(self, method: Any) -> bool:
-        """Whether this is the first play of a user's own method in this process; a second call says no."""
+        """Whether this is the first play of a user's method in this process; a second call says no."""
         name = repr(method)
         if name in self.repeated or not is_user_defined(method):
             return False
@@ -357,7 +357,7 @@ class Worker:
     def _attacked(
         self, result: int, unit: Unit, game: int, attack: int, draw: _Draw, published: Any, snapshot: Snapshot
     ) -> Iterator[TaskStep | Ending]:
-        """Play a trial, and a user's own attack twice at first."""
+        """Play a trial, and a user's attack twice at first."""
         yield TaskStep("the trial", (result,))
         started, attacker = time.perf_counter(), self.plan.attacks[attack].method
         try:
@@ -383,7 +383,7 @@ class Worker:
         return _timed(result, run, code=self._user_defined(attacker, "run")), witness.claims
 
     def _user_defined(self, method: Any, name: str) -> Callable[..., Any] | None:
-        """The function that a user's own method runs, whose line messages name; None for the project's methods."""
+        """The function that a user's method runs, whose line messages name; None for the project's methods."""
         return getattr(type(method), name) if is_user_defined(method) else None
 
     def _trial(self, unit: Unit, game: int, attack: int, witness: Witness, secret: Any, published: Any) -> Scores:
@@ -409,7 +409,7 @@ def _timed(
 ) -> Ending:
     """Outcome of a function that returns scores, with its own run time unless another is given.
 
-    An error that comes from no line of a user's own code names the line of `code`, whose answer was wrong.
+    An error that comes from no line of a user's code names the line of `code`, whose answer was wrong.
     """
     started = time.perf_counter()
     try:
