@@ -18,8 +18,8 @@ from metrics.columns import SUPPRESSED, Booleans, Integers, refuse, require, req
 class SizeCounts:
     """Number of equivalence classes of each size.
 
-    - sizes of shape (distinct sizes,): Sizes that occur, ascending, at least one.
-    - counts of shape (distinct sizes,): Number of classes of each size.
+    - sizes, shape (distinct sizes,): Sizes that occur, ascending, at least one.
+    - counts, shape (distinct sizes,): Number of classes of each size.
 
     Examples
     --------
@@ -115,8 +115,8 @@ def agreeing_records(
 ) -> Integers | None:
     """Number of records that agree with each row, shape (n,), where ``*`` agrees with every value.
 
-    - columns, each of shape (n,): Code of each row in each column, at least 0.
-    - counts of shape (n,): Number of records that each row stands for.
+    - columns, each, shape (n,): Code of each row in each column, at least 0.
+    - counts, shape (n,): Number of records that each row stands for.
     - suppressed: Code of ``*`` in the columns that hold it.
     - returns: None if there are too many patterns of ``*`` to compare.
     """
@@ -229,7 +229,7 @@ def count_pairs(
 ) -> tuple[Integers, Integers, Integers]:
     """Distinct pairs of a group and a value, ascending, with the number of rows of each.
 
-    - groups, values of shape (n,): Two codes per row, from 0 to their count - 1.
+    - groups, values, shape (n,): Two codes per row, from 0 to their count - 1.
     - group_count, value_count: Number of codes of each.
     - returns groups, values, counts of shape (pairs,): The pairs and their numbers of rows.
     """

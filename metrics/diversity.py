@@ -51,12 +51,10 @@ class ClassDiversity:
     def of_pairs(cls, groups: Integers, values: Integers, counts: Integers, table: Floats) -> Self:
         """Measure classes by the pairs of a class and a value that occur.
 
-        - groups of shape (pairs,): Class of each pair, ascending, from 0 without a gap.
-        - values, counts of shape (pairs,): Value of each pair, and its number of records.
-        - table of shape (values,): Share of each value in the whole table.
+        - groups, shape (pairs,): Class of each pair, ascending, from 0 without a gap.
+        - values, counts, shape (pairs,): Value of each pair, and its number of records.
+        - table, shape (values,): Share of each value in the whole table.
 
-        Notes
-        -----
         The formulas are those of `metrics.diversity`, where their sources are.
         """
         starts = group_starts(groups)
@@ -246,10 +244,10 @@ def t_closeness_ordered(
 class SensitiveCounts:
     """Counts of the sensitive values in each class.
 
-    - groups, values, counts of shape (pairs,): The pairs of a class and a value that occur, ascending, and their
+    - groups, values, counts, shape (pairs,): The pairs of a class and a value that occur, ascending, and their
       numbers of rows.
-    - starts, sizes of shape (classes,): Position of the first pair of each class, and its number of rows.
-    - table of shape (values,): Share of each value in the whole table.
+    - starts, sizes, shape (classes,): Position of the first pair of each class, and its number of rows.
+    - table, shape (values,): Share of each value in the whole table.
     """
 
     groups: Integers

@@ -27,31 +27,18 @@ def one_run_p_value(correct: int, guesses: int, canaries: int, *, epsilon: float
     Each canary is in the input with probability 1/2, independently. From the output alone, an adversary guesses for a
     fixed number r of canaries whether they are in it, and abstains from the others.
 
-    Parameters
-    ----------
-    correct : int
-        Number v of correct guesses, in 0..guesses.
-    guesses : int
-        Number r of guesses, in 1..canaries.
-    canaries : int
-        Number m of canaries.
-    epsilon, delta : float
-        Privacy parameters of the hypothesis; epsilon at least 0, delta in [0, 1).
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range.
-
-    Notes
-    -----
     Let B have the binomial distribution of r trials with success probability e^epsilon / (e^epsilon + 1). Then
     P(correct >= v) <= P(B >= v) + 2 m delta max over i of P(v - i <= B < v) / i. With delta = 0 randomized response
     reaches the bound.
 
-    References
-    ----------
-    Steinke, Nasr and Jagielski (2023), Privacy auditing with one (1) training run, theorem 5.2 and appendix D.
+    A ValueError is raised if a number is out of range.
+
+    - correct: Number v of correct guesses, in 0..guesses.
+    - guesses: Number r of guesses, in 1..canaries.
+    - canaries: Number m of canaries.
+    - epsilon, delta: Privacy parameters of the hypothesis; epsilon at least 0, delta in [0, 1).
+
+    Source: Steinke, Nasr and Jagielski (2023), Privacy auditing with one (1) training run, theorem 5.2 and appendix D.
     """
     from scipy.stats import binom
 

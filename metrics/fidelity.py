@@ -97,7 +97,7 @@ def relative_association_fidelity(strength: Floats, released: Profile) -> float:
     Relative to the sum, the noise of the many weak pairs does not hide the strong ones. Tables without associations
     have fidelity 0, and tables in which all pairs are equally associated reach little.
 
-    - strength of shape (pairs,): The original's `association`.
+    - strength, shape (pairs,): The original's `association`.
     """
     return max(0.0, 1 - relative_squared_distance(strength, association(released), strength))
 
@@ -115,9 +115,7 @@ def association(table: Profile) -> Floats:
     from sampling noise count as none. Numbers are compared by their public bins, so that one measure serves columns of
     all types.
 
-    References
-    ----------
-    Bergsma (2013), A bias-correction for Cramer's V and Tschuprow's T, section 3.
+    Source: Bergsma (2013), A bias-correction for Cramer's V and Tschuprow's T, section 3.
     """
     n, starts = table.rows, table.starts
     joint, counts = table.joint, table.counts
@@ -140,7 +138,7 @@ def association(table: Profile) -> Floats:
 class RangeQueries:
     """Random count queries: the number of rows in a range of one column and a range of another.
 
-    - first, second of shape (bins, queries): 1 where a bin belongs to the query's range in its first, and in its
+    - first, second, shape (bins, queries): 1 where a bin belongs to the query's range in its first, and in its
       second, column.
     """
 

@@ -79,16 +79,10 @@ def docstring(package: str, name: str) -> str:
 class SourceClass(NamedTuple):
     """What the source says about a class; only its head is parsed, which takes a tenth of the time.
 
-    Attributes
-    ----------
-    head : ClassDef
-        The class up to its first method.
-    members : tuple of (str, str)
-        Decorators and name of each method, and the names of constants with empty decorators.
-    called : tuple of str
-        Names by which the field knows the class itself.
-    bases : tuple of SourceClass
-        Classes of the project from which it inherits, the nearest first.
+    - head: The class up to its first method.
+    - members: Decorators and name of each method, and the names of constants with empty decorators.
+    - called: Names by which the field knows the class itself.
+    - bases: Classes of the project from which it inherits, the nearest first.
     """
 
     head: ast.ClassDef
@@ -110,15 +104,7 @@ class SourceClass(NamedTuple):
 
 
 def classes(package: str, contract: str) -> dict[str, SourceClass]:
-    """Classes below a contract that a package exports and that are not abstract; nothing is imported.
-
-    Parameters
-    ----------
-    package : str
-        Dotted name of the package.
-    contract : str
-        Name of the base class.
-    """
+    """Classes below a base class, `contract`, that a package exports and that are not abstract; nothing is imported."""
     found = {name: source_class(module, name) for name, module in _modules(package).items()}
     return {
         name: one

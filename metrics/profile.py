@@ -23,7 +23,7 @@ _AT_ONCE = 1 << 22
 class Profile(ABC):
     """A table as one block of bins per column.
 
-    - starts of shape (columns,): First bin of each block. The last bin of a block is the missing value.
+    - starts, shape (columns,): First bin of each block. The last bin of a block is the missing value.
     - bins: Number of bins of all columns.
     """
 
@@ -66,8 +66,8 @@ class Profile(ABC):
 class DenseProfile(Profile):
     """A profile given by the mass of its rows.
 
-    - mass of shape (rows, bins): See `Profile`.
-    - starts of shape (columns,): See `Profile`.
+    - mass, shape (rows, bins): See `Profile`.
+    - starts, shape (columns,): See `Profile`.
     """
 
     def __init__(self, mass: Floats, starts: Integers) -> None:
@@ -91,8 +91,8 @@ class CodedProfile(Profile):
 
     Large tables have few distinct cells, and most measures need no more than `joint`.
 
-    - cells, each of shape (distinct, bins of the column): Mass of each column's distinct cells.
-    - codes, each of shape (rows,): The distinct cell of each row, by column.
+    - cells, each, shape (distinct, bins of the column): Mass of each column's distinct cells.
+    - codes, each, shape (rows,): The distinct cell of each row, by column.
     """
 
     def __init__(self, cells: Sequence[Floats], codes: Sequence[Integers], rows: int) -> None:
@@ -197,7 +197,7 @@ UNIT = 1 << 30
 class CountedProfile(Profile):
     """A profile of rows that arrive in blocks: the expected number of rows in each pair of bins, without the rows.
 
-    - starts of shape (columns,): First bin of each column's block.
+    - starts, shape (columns,): First bin of each column's block.
     - bins: Number of bins of all columns.
 
     Raises TypeError if the mass of single rows is asked for.

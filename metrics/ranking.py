@@ -122,8 +122,8 @@ def _checked(scores: ArrayLike, positive: ArrayLike) -> tuple[Floats, Booleans]:
 def area_under_curve(scores: ArrayLike, positive: ArrayLike) -> float:
     """Area under the ROC curve: probability that a random positive scores above a random negative; ties count half.
 
-    - scores of shape (n,): Scores without NaN; infinities are allowed.
-    - positive of shape (n,): True for the positives.
+    - scores, shape (n,): Scores without NaN; infinities are allowed.
+    - positive, shape (n,): True for the positives.
 
     Raises ValueError if there are no positives or no negatives; the area is then undefined.
     """
@@ -139,8 +139,8 @@ def area_under_curve(scores: ArrayLike, positive: ArrayLike) -> float:
 def mean_area_under_curve(scores: Floats, labels: Array, classes: Sequence[Any]) -> float | None:
     """Mean one-against-rest area under the ROC curve over classes; None if only one class occurs.
 
-    - scores of shape (n, classes): Score of each record for each class.
-    - labels of shape (n,): Class of each record.
+    - scores, shape (n, classes): Score of each record for each class.
+    - labels, shape (n,): Class of each record.
     - classes: The classes, as the labels name them.
     """
     areas = [
@@ -154,14 +154,12 @@ def mean_area_under_curve(scores: Floats, labels: Array, classes: Sequence[Any])
 def balanced_accuracy(predicted: ArrayLike, labels: ArrayLike) -> float:
     """Balanced accuracy: the mean recall over the classes that occur.
 
-    - predicted of shape (n,): Predicted class of each record.
-    - labels of shape (n,): True class of each record.
+    - predicted, shape (n,): Predicted class of each record.
+    - labels, shape (n,): True class of each record.
 
     Raises ValueError if there is no record.
 
-    References
-    ----------
-    Brodersen, Ong, Stephan and Buhmann (2010), The balanced accuracy and its posterior distribution.
+    Source: Brodersen, Ong, Stephan and Buhmann (2010), The balanced accuracy and its posterior distribution.
 
     Examples
     --------

@@ -32,7 +32,7 @@ class RatingUtility:
 
     Every component is 1 for the original and 0 for a table of constants, clipped to [0, 1].
 
-    - original of shape (ratings, columns): The ratings, at least one.
+    - original, shape (ratings, columns): The ratings, at least one.
     - domains: Public domains; rating and date are numbers.
 
     Raises ValueError if there is no rating, or rating or date has no numeric domain.

@@ -73,23 +73,21 @@ def information_free_fidelity(
 ) -> dict[str, float]:
     """Best fidelity, by component, of releases that hold no information about the records, in [0, 1].
 
-    The releases are constants, ``*``, and uniform draws over the values. The constants are the original's most
-    frequent values, the best that a guess can be. Draws count with their mean plus `MARGIN` standard deviations, since
-    single tables reach more by luck. Draws with fewer rows and draws with equal columns count, too. So do tables that
-    are constant in some columns and ``*`` in the others, and tables with rows of constants among rows of ``*``. The
-    columns and the share of rows are those of the best fidelity. Whoever mixes constants, ``*`` and draws associates
-    all pairs of columns alike. Hence the floor of associations is at least that of the best table in which they are.
+    The releases are constants, ``*``, and uniform draws over the values. The constants are the original's most frequent
+    values, the best that a guess can be. Draws count with their mean plus `MARGIN` standard deviations, since single
+    tables reach more by luck. Draws with fewer rows and draws with equal columns count, too. So do tables that are
+    constant in some columns and ``*`` in the others, and tables with rows of constants among rows of ``*``. The columns
+    and the share of rows are those of the best fidelity. Whoever mixes constants, ``*`` and draws associates all pairs
+    of columns alike. Hence the floor of associations is at least that of the best table in which they are.
 
     - suppressed: Its `suppressed_table`.
     - fidelity: For each component, the fidelity of a table to the original.
 
-    Notes
-    -----
     No floor can cover a share of rows for each column. Consider columns of two values, a share p of which are the more
     frequent one. Constants in 2p - 1 of the rows and ``*`` in the others have exactly the original's marginals, so that
-    the floor would be 1 for all tables of such columns. The shares hold the information: they are the marginals. A
-    pair of columns likewise reaches any strength of association, if the others are left out. Hence the share of rows
-    is chosen once, for all columns.
+    the floor would be 1 for all tables of such columns. The shares hold the information: they are the marginals. A pair
+    of columns likewise reaches any strength of association, if the others are left out. Hence the share of rows is
+    chosen once, for all columns.
     """
     rows = min(original.rows, MOST_DRAWN)
     best = dict.fromkeys(fidelity, 0.0)
@@ -183,18 +181,9 @@ def association_noise(original: CodedProfile, rng: Generator) -> float:
 
     It is relative to the original's sum of squares. Random halves of the original are two samples of n/2 rows. The
     variance of a difference falls with the number of rows, so that samples of n rows differ by half of what the halves
-    differ by.
+    differ by. It is 0 if the original has fewer than 4 rows or 2 columns.
 
-    Parameters
-    ----------
-    original : Profile
-        The original table; 0 if it has fewer than 4 rows or 2 columns.
-    rng : Generator
-        Draws the halves.
-
-    References
-    ----------
-    Politis, Romano and Wolf (1999), Subsampling, chapter 2, for rescaling statistics of smaller samples.
+    Source: Politis, Romano and Wolf (1999), Subsampling, chapter 2, for rescaling statistics of smaller samples.
     """
     if original.rows < 4 or original.starts.size < 2:
         return 0.0

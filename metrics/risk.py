@@ -124,16 +124,14 @@ def individual_risk(
 def individual_of_sizes(own: Integers, everybody: Floats) -> Floats:
     """Individual risk of the records of each class, shape (classes,).
 
-    - own of shape (classes,): Number of records f of each class in the sample.
-    - everybody of shape (classes,): Sum of their weights, which estimates the size of the class in the population; at
+    - own, shape (classes,): Number of records f of each class in the sample.
+    - everybody, shape (classes,): Sum of their weights, which estimates the size of the class in the population; at
       least f is taken.
 
-    Notes
-    -----
     The size F of the class in the population is negative binomial given f, with p = f / sum of weights. The risk is the
     mean of 1 / F. With q = 1 - p it is (p/q) log(1/p) for f = 1, and p/q - (p/q)^2 log(1/p) for f = 2. From f = 3 it is
-    p / (f - q), as sdcMicro computes it by default. This is an upper bound by Jensen's inequality, since the mean of
-    (f - 1) / (F - 1) is p.
+    p / (f - q), as sdcMicro computes it by default. This is an upper bound by Jensen's inequality, since the mean of (f
+    - 1) / (F - 1) is p.
     """
     p = np.minimum(own / np.maximum(everybody, own), 1.0)
     q = 1 - p
@@ -171,7 +169,7 @@ def journalist_of_sizes(
 ) -> ReidentificationRisk:
     """Compute `journalist_risk` from class sizes.
 
-    - own, everybody of shape (classes,): Size of each class of the table, and its size in the population.
+    - own, everybody, shape (classes,): Size of each class of the table, and its size in the population.
     - threshold: The risk above which a record counts as at risk, in [0, 1).
     - where: Begins the message of the error, given the position of a class that the population lacks.
 

@@ -81,8 +81,8 @@ def minimal_unique_sets(
 ) -> Iterator[tuple[Subset, Integers]]:
     """Minimal sample uniques of rows that stand for several records each; the sets come in any order.
 
-    - columns, each of shape (n,): Code of each row in each column, at least 0.
-    - counts of shape (n,): Number of records that each row stands for, at least 1.
+    - columns, each, shape (n,): Code of each row in each column, at least 0.
+    - counts, shape (n,): Number of records that each row stands for, at least 1.
     - suppressed, optional: Code of ``*`` in the columns that hold it. A set makes no row unique whose cell there is
       ``*``.
     - max_size: Largest number of columns in a set.

@@ -276,14 +276,12 @@ def weighted_marginals(original: Profile, released: Profile, domains: Mapping[st
     The result is 1 - the mean total variation distance between the shares of both tables, anchored as in
     `TableUtility`.
 
-    - original, released: Tables whose rows all have the weighted share of each bin as mass. Row i has weight w_i
-      and mass m_i in the bin; the share is the sum of w_i m_i over all rows / the sum of w_i.
+    - original, released: Tables whose rows all have the weighted share of each bin as mass. Row i has weight w_i and
+      mass m_i in the bin; the share is the sum of w_i m_i over all rows / the sum of w_i.
     - domains: The columns, without the weight itself.
     - rng: Draws the tables without information.
 
-    References
-    ----------
-    Särndal, Swensson and Wretman (1992), Model Assisted Survey Sampling, section 5.7: the weighted sample mean.
+    Source: Särndal, Swensson and Wretman (1992), Model Assisted Survey Sampling, section 5.7: the weighted sample mean.
     """
     measure = partial(marginal_fidelity, original)
     floor = information_free_fidelity(original, suppressed_table(original, domains), {"marginals": measure}, rng)

@@ -317,12 +317,9 @@ def _minimum(loss: Callable[[Floats], float], start: Floats) -> Floats:
 def _sum_of_logarithms(theta: float, alpha: float, classes: int) -> float:
     """Sum of log(theta + i alpha) over i = 1, …, classes - 1.
 
-    Notes
-    -----
-    Beyond the first `_SUMMED` terms, this is the Euler-Maclaurin formula. Its next term is below
-    (alpha / (theta + i alpha))^3 / 360 with i >= `_SUMMED`, hence below 1e-13. With A = theta + a alpha and
-    r = alpha (b - a) / A, the integral from a to b is (b - a) (log A + (1 + 1/r) log(1 + r) - 1), which loses no digits
-    as alpha goes to 0.
+    Beyond the first `_SUMMED` terms, this is the Euler-Maclaurin formula. Its next term is below (alpha / (theta + i
+    alpha))^3 / 360 with i >= `_SUMMED`, hence below 1e-13. With A = theta + a alpha and r = alpha (b - a) / A, the
+    integral from a to b is (b - a) (log A + (1 + 1/r) log(1 + r) - 1), which loses no digits as alpha goes to 0.
     """
     total = float(np.log(theta + np.arange(1, min(classes, _SUMMED + 1)) * alpha).sum())
     start, end = _SUMMED, classes - 1

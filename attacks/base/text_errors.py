@@ -142,14 +142,15 @@ def text_errors(
 ) -> list[TextErrors | None]:
     """Typing errors of each column; None where a column is no text or its nearly equal texts tell nothing.
 
-    A column is compared as text only if released cells hold texts that no candidate has, or in a table beside itself
-    that no other row has. Some rows with such cells are answered by the nearest candidates in all other columns. A
+    A column is compared as text only if released cells hold texts that no candidate has. In a table beside itself, no
+    other row may have them. Some rows with such cells are answered by the nearest candidates in all other columns. A
     level of similarity counts if these candidates have it more often than other candidates do. One spelling always
     counts. Where there is no other column, a level counts if unknown texts have it more often than candidates' values
     among themselves.
 
-    Names are compared by Jaro-Winkler similarity, codes by the distance of optimal string alignment (Damerau and
-    Levenshtein), and phrases such as addresses by their common bigrams (`attacks.base.text_similarity.measure_of`).
+    Names are compared by Jaro-Winkler similarity, and codes by the distance of optimal string alignment (Damerau and
+    Levenshtein). Phrases such as addresses are compared by their common bigrams
+    (`attacks.base.text_similarity.measure_of`).
 
     - columns: None for columns that are no text.
     - distance: Distance of some rows to all candidates in a column, by number, shape (rows, candidates), in [0, 1].

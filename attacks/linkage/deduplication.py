@@ -146,9 +146,9 @@ def _chance_of_pairs(
 ) -> Floats:
     """Logarithm of the probability that two people have the outcomes of each pair, shape (pairs,).
 
-    Columns depend on each other: who agrees in the job agrees more often in the income. Beside a column in which the
-    pair agrees, the share counts of the rows with that value which have this one, too, without the two rows. Of all
-    columns before it the one counts that gives the largest share; columns of many values come first.
+    Columns depend on each other: who agrees in the job agrees more often in the income. Where the pair agrees in
+    another column, the share is taken among the rows with that value, without the two rows. Of all such columns before
+    this one, that of the largest share counts. Columns of many values come first.
     """
     codes = [one.column.cells.codes for one in compared]
     sizes = [np.bincount(code)[code] for code in codes]

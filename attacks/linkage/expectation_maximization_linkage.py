@@ -93,9 +93,9 @@ class Learned:
 class ExpectationMaximizationLinkage(Linkage):
     """Linkage by expectation maximization: estimates the mechanism of each column while it matches.
 
-    Model: the released cell of a record with value x covers x with probability a (kept), is x plus noise of scale s
-    with probability b (numbers), or is replaced with probability c, a + b + c = 1. In a column with typing errors, b is
-    the probability that the cell is nearly equal to x (`attacks.base.text_errors`). Expectation: the matching
+    Model: with probability a the released cell of a record with value x covers x (it is kept). With probability b it is
+    x plus noise of scale s (numbers). With probability c = 1 - a - b it is replaced. In a column with typing errors, b
+    is the probability that the cell is nearly equal to x (`attacks.base.text_errors`). Expectation: the matching
     posterior under the current a, b, c, s of each column. Maximization: their shares and the scale among expected
     matches. A column that was shuffled ends at c = 1 and carries no weight. Noise is Gaussian or Laplace, with or
     without an offset, and replacements are drawn by frequency or evenly, whichever fits the matches.
@@ -120,7 +120,7 @@ class ExpectationMaximizationLinkage(Linkage):
     If most columns hold the values of one other person and those of the true one are hidden, that other person is named
     confidently. The same release can stem from the other person with the remaining columns replaced. So no confidence
     is right in both cases. Here it is right if the release stems from the other person. In four releases of 60 of 1,000
-    people, 65 % of the other people were named and 8 % of the true ones, with a confidence of 73 %.
+    people, 65 % of the other people were named and 8 % of the true ones. The confidence was 73 %.
 
     Numbers that are coded at the top or bottom are recognized. Values at and beyond an end then explain its frequency,
     and values at the end alone do not. Each value beyond the end is kept as that end. With nearly half of all numbers
@@ -144,8 +144,8 @@ class ExpectationMaximizationLinkage(Linkage):
     the ranks, 81 % of the rows are found. With intervals of one unit it was 46 %, with 90 % confidence.
 
     Where rows are equal in groups, it falls below `NearestNeighbour` (`GroupLinkage` does not). Its confidences are too
-    low where most cells are suppressed (.13, not .15, under `CellSuppression` with k = 5 on bank customers) or hardly
-    anything can be found.
+    low where most cells are suppressed, or hardly anything can be found. Under `CellSuppression` with k = 5 on bank
+    customers they are .13, not .15.
 
     More than five million pairs of row and candidate are searched in blocks, as `BlockedLinkage` does.
 

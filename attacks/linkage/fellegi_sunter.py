@@ -323,7 +323,7 @@ class FellegiSunter(Attack):
 
     Of two numbers it uses only whether they are equal, in one bin, or neither. Under noise on numbers it therefore
     falls below `NearestNeighbour`. With noise of half a standard deviation on bank customers it found 92 %, not 97 %,
-    among random decoys and 77 %, not 90 %, among hard ones (40 plays). It also falls below it where rows are equal
+    among random decoys. Among hard ones it found 77 %, not 90 % (40 plays). It also falls below it where rows are equal
     in groups (groups of five: 7 %, not 15 %).
 
     If the comparisons of a number counted as independent, equality of the number alone could define the matches. That

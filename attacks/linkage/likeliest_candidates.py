@@ -47,9 +47,9 @@ def search(likelihoods: Sequence[Likelihood], rows: int, candidates: int, rng: G
 
     Each row is compared with all candidates if there are at most 20,000. Otherwise the candidates are clustered into
     blocks of about 200 with similar released cells (`sorted_into_blocks`). A row is then compared with the candidates
-    of its most probable blocks, about 20,000 in all. The probability of a block is proportional to its size times the
-    product over columns of the mean likelihood of the row's cell under the block's values. The log-likelihoods of a
-    channel's parts add up.
+    of its most probable blocks, about 20,000 in all. The probability of a block is proportional to its size times a
+    product over columns. Its factors are the mean likelihoods of the row's cell under the block's values. The
+    log-likelihoods of a channel's parts add up.
     """
     factors = [coded(likelihood) for likelihood in likelihoods]
     depth = min(DEPTH, candidates)

@@ -32,8 +32,8 @@ class MarginalRatios:
     """One-way and two-way marginals of some tables over categories and public bins.
 
     - marginals: One-way marginals of every column first, then pairs.
-    - shares, each of shape (tables, cells): Frequencies in each table, for each marginal.
-    - population, each of shape (cells,): Frequencies among the auxiliary people.
+    - shares, each, shape (tables, cells): Frequencies in each table, for each marginal.
+    - population, each, shape (cells,): Frequencies among the auxiliary people.
     - sizes: Number of values of each column, missing one included.
     - rows: Number of rows of the first table.
     """
@@ -149,8 +149,8 @@ def learned_weights(features: Sequence[Floats], member: Sequence[Booleans], sums
     Ridge regression on membership is Fisher's linear discriminant with a shrunken covariance. Some sums of features
     bear a light penalty: the data must show more for single weights than for equal ones.
 
-    - features, each of shape (people, features): One array for each of at least two tables.
-    - member, each of shape (people,): Whether each person is in the table.
+    - features, each, shape (people, features): One array for each of at least two tables.
+    - member, each, shape (people,): Whether each person is in the table.
     - sums, shape (sums, features): Weights of the sums.
 
     Source: Hastie, Tibshirani and Friedman (2009), The Elements of Statistical Learning, sections 3.4.1 and 4.3.
@@ -257,7 +257,7 @@ def marginal_scores(
 
     - ratios: Marginals of the release, then of at least two shadow syntheses.
     - candidates, people, shape (n, columns): Coded candidates and auxiliary people.
-    - member, each of shape (people,): Who is in each shadow synthesis.
+    - member, each, shape (people,): Who is in each shadow synthesis.
     """
     tables = range(1, len(member) + 1)
     features = [ratios.log_ratios(table, [other for other in tables if other != table], people) for table in tables]

@@ -177,9 +177,9 @@ def _gaussian(distance: Singles, widths: Singles) -> Singles:
 def _share(covered: Array, counts: Array) -> Floats:
     """Share of the population in each cell, shape (cells,), never 0.
 
-    A cell with one person or none gets the Good-Turing estimate for values that occur once, (2 N₂ + 1) / (N₁ + 1) / N,
-    but at most 1 / N. Here N is the number of people, and N₁ and N₂ are the numbers of values that occur once and
-    twice. Where nearly all values are distinct, equality thus weighs more than N people can show.
+    A cell with one person or none gets the Good-Turing estimate for values that occur once, but at most 1 / N. The
+    estimate is (2 N₂ + 1) / (N₁ + 1) / N. Here N is the number of people, and N₁ and N₂ are the numbers of values that
+    occur once and twice. Where nearly all values are distinct, equality thus weighs more than N people can show.
 
     - covered, shape (cells,): Number of people whose value each cell covers.
     - counts, shape (values,): Number of people with each value.

@@ -35,9 +35,9 @@ class VulnerableRecordMembership(QueryMembership):
     """Membership inference on the most vulnerable records, by releases with and without each of them.
 
     A record is vulnerable if it is far from its nearest neighbours: a generator that learns little of the others shows
-    much of it. The defense is repeated on the attacker's people and a random half of the vulnerable candidates.
-    Each of them is in half of these tables, so that its score with and without it is known, and the release's score
-    gives a likelihood ratio. The other candidates have the score of `QueryMembership`, which this attack extends.
+    much of it. The defense is repeated on the attacker's people and a random half of the vulnerable candidates. Each of
+    them is in half of these tables. Its scores with and without it are therefore known, and turn the release's score
+    into a likelihood ratio. The other candidates have the score of `QueryMembership`, which this attack extends.
 
     The attack assumes auxiliary people of the same population, and that the attacker can repeat the defense. Over all
     candidates it does not beat `QueryMembership`. On the four releases that are named there, its areas under the curve

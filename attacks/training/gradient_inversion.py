@@ -43,9 +43,10 @@ class Observation:
 class GradientInversion(Attack):
     """Gradient inversion: reconstruct training records from updates of the first layer.
 
-    The gradient of a linear layer for one example is the outer product of errors (derivatives by the outputs) and
-    inputs (features, and 1 for the bias). Each row of a batch's first-layer update is therefore a linear combination of
-    the batch's records (x, 1). This holds for any number of local steps, and under clipping of examples or updates.
+    For one example, the gradient of a linear layer is the outer product of errors and inputs. Errors are derivatives by
+    the outputs; inputs are the features, and 1 for the bias. Each row of a batch's first-layer update is therefore a
+    linear combination of the batch's records (x, 1). This holds for any number of local steps, and under clipping of
+    examples or updates.
 
     - One record: rows divided by their bias entries equal the record exactly.
     - A batch of B <= 12 records, if its rows over all units and rounds span B dimensions: the records are the vectors
@@ -181,7 +182,7 @@ def matched(
     """Records that explain the first observed gradient, close to the average person of each label.
 
     The gradient's rows are C (X, 1), where C are the model's errors on the records X. Each iteration takes a least
-    squares step in X for fixed C, projects X to mixtures of categories and numbers in [0, 1], and recomputes C.
+    squares step in X for fixed C. It then projects X to mixtures of categories and numbers in [0, 1], and recomputes C.
     """
     weights, update = observed.models[0], observed.updates[0]
     labels = _label_counts(network, encoding, observed, people)

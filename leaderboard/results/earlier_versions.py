@@ -148,9 +148,9 @@ class Versions:
     """Versions of what stored results depend on; the last result of each method is of its newest version.
 
     The version of a method is what its results depend on: its name, all its parameters with their defaults, and the
-    hashes of its code. A change of a module makes a new version of all settings of a method that uses it, also of those
-    that were not played since. Data, seed and scoring have versions too, and so has the game, without the settings in
-    which its variants or questions differ. Results of databases that did not keep this are of one unknown version.
+    hashes of its code. A change of a module makes a new version of all settings of a method that uses it, played since
+    or not. Data, seed and scoring have versions too, and so has the game, without the settings in which its variants or
+    questions differ. Results of databases that did not keep this are of one unknown version.
 
     Parameters
     ----------

@@ -181,9 +181,10 @@ def paces(base: Sequence[Result], head: Sequence[Result]) -> Paces:
 def pace(base: Sequence[Result], head: Sequence[Result]) -> float | None:
     """Time that the head took for the same work, as a multiple of the base's; None if it cannot be estimated.
 
-    The estimate is the median over the releases of at least three defenses, if the median over the trials of at least
-    three pairs of defense and attack agrees with it (`Paces.machine`). With fewer defenses it is the median over the
-    trials. This common factor is attributed to the machine, or to code that all methods use, and not to one method.
+    The estimate is the median over the releases of at least three defenses. The median over the trials of at least
+    three pairs of defense and attack must agree with it (`Paces.machine`). With fewer defenses the estimate is the
+    median over the trials. This common factor is attributed to the machine, or to code that all methods use, and not to
+    one method.
     """
     return paces(base, head).machine
 

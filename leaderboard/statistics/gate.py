@@ -38,8 +38,8 @@ def few_but_right(results: Sequence[Result]) -> Mapping[Identity, list[FewTrials
 
     - results: Releases and trials, at most one per release and trial.
 
-    The probability of at least so many successes by guessing (`probability_by_guessing`) is at most 1 - `LEVEL`,
-    divided by the number of attacks and goals on the setting (Bonferroni). The upper bounds hold together with `LEVEL`.
+    Their `probability_by_guessing` is at most 1 - `LEVEL`, divided by the number of attacks and goals on the setting
+    (Bonferroni). The upper bounds hold together with `LEVEL`.
     """
     outcomes = grouped_by(
         ((pair, success) for pair in matrix(results) for success in pair.successes.values()),

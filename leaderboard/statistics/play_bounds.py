@@ -102,8 +102,8 @@ def upper_advantage(success: Success, level: float, attacks: int = 1) -> float:
     only if the bound of the worst attack is below its own advantage (Berger 1982). After one play there is only the
     first.
 
-    In simulations of 2 to 14 plays, whose rates had means of .05 to .95 and standard deviations of 0 to .15, bounds of
-    95 % were below the truth in 1 to 7 %. It was 7 % where a few plays were far above the others.
+    In simulations, 2 to 14 plays had rates with means of .05 to .95 and standard deviations of 0 to .15. Bounds of 95 %
+    were below the truth in 1 to 7 %. It was 7 % where a few plays were far above the others.
 
     Source: Berger (1982), Multiparameter hypothesis testing and acceptance sampling. Dean and Pagano (2015), Evaluating
     confidence interval methods for binomial proportions in clustered surveys.

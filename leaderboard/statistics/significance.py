@@ -83,7 +83,7 @@ def signed_rank_test(log_ratios: Floats, tolerance: float, level: float) -> Test
     The estimate is the median of the pairwise means of the log ratios. Estimate and interval are given as head / base
     - 1.
 
-    - log_ratios of shape (plays,): Logarithms of head / base, at least 2.
+    - log_ratios, shape (plays,): Logarithms of head / base, at least 2.
     - tolerance: Slowdown or speed-up under the null hypothesis, as a share, at least 0.
     - level: One minus the confidence level of the interval, in (0, 1).
 

@@ -18,22 +18,12 @@ def write_atomically(path: Path, content: bytes, *, mode: int | None = PRIVATE, 
 
     The content is flushed to disk before it replaces the old one, so this also holds after a power failure.
 
-    Parameters
-    ----------
-    path : Path
-        The file. A link is replaced, not followed.
-    content : bytes
-        The content.
-    mode : int, optional
-        Permissions of the file, whatever the umask; None gives those of any new file under the umask.
-    durable : bool
-        Flush the folder too, so that a power failure after this returns does not bring the old content back.
+    If the file cannot be written, an OSError is raised, and no temporary file is left. The old content stays, unless
+    only the flush of the folder failed.
 
-    Raises
-    ------
-    OSError
-        If the file cannot be written. No temporary file is left. The old content stays, unless only the flush of the
-        folder failed.
+    - path: The file. A link is replaced, not followed.
+    - mode: Permissions of the file, whatever the umask; None gives those of any new file under the umask.
+    - durable: Flush the folder too, so that a power failure after this returns does not bring the old content back.
     """
     unfinished = _unfinished(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -56,15 +46,8 @@ def write_atomically(path: Path, content: bytes, *, mode: int | None = PRIVATE, 
 def check_new_file(path: Path) -> None:
     """Check that a file could be written, before the work that fills it: create a temporary file beside it.
 
-    Parameters
-    ----------
-    path : Path
-        The file. It is neither created nor changed, and the temporary file is removed.
-
-    Raises
-    ------
-    ValueError
-        If its folder does not exist or takes no new file.
+    The file is neither created nor changed, and the temporary file is removed. If its folder does not exist or takes no
+    new file, a ValueError is raised.
     """
     folder = path.absolute().parent
     require(folder.is_dir(), f"there is no folder {folder}")

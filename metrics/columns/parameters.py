@@ -28,42 +28,15 @@ def refuse(condition: object, message: str, error: type[Exception] = ValueError)
 
 
 def refuse_any(wrong: Iterable[Wrong], message: Callable[[Wrong], str], error: type[Exception] = ValueError) -> None:
-    """Raise an error about the first thing that is wrong, if there is one.
-
-    Parameters
-    ----------
-    wrong : iterable
-        What is wrong, such as names of columns.
-    message : callable
-        What to say of one of them.
-    error : type of Exception
-        Class of the error.
-
-    Raises
-    ------
-    Exception
-        If anything is wrong.
-    """
+    """Raise an error about the first thing that is wrong, if there is one; `message` says what is wrong with it."""
     for one in wrong:
         raise error(message(one))
 
 
 def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], error: type[Exception] = ValueError) -> None:
-    """Raise an error about the first row that is wrong, if there is one.
+    """Raise an error about the first row that is wrong, shape (n,), if there is one.
 
-    Parameters
-    ----------
-    wrong : array_like of bool, shape (n,)
-        Whether each row is wrong.
-    message : callable
-        What to say of a row, which is given by its position.
-    error : type of Exception
-        Class of the error.
-
-    Raises
-    ------
-    Exception
-        If a row is wrong.
+    `message` says what is wrong with the row at a position.
     """
     import numpy as np
 
@@ -183,26 +156,8 @@ def check_boolean(name: str, value: Given) -> Given:
 def check_list(name: str, value: Given, check: Callable[..., object] | None = None, **bounds: Any) -> Given:
     """Return `value` if it is a list with an entry, and each is right; otherwise raise ValueError naming the parameter.
 
-    Parameters
-    ----------
-    name : str
-        The parameter.
-    value : object
-        What was given.
-    check : callable, optional
-        Check of an entry, such as `check_real`.
-    **bounds
-        What the check allows.
-
-    Returns
-    -------
-    object
-        The value.
-
-    Raises
-    ------
-    ValueError
-        If it is no such list.
+    - check: Check of an entry, such as `check_real`.
+    - **bounds: What the check allows.
     """
     if isinstance(value, str) or not isinstance(value, Sequence) or not value:
         raise ValueError(f"{name} must be a list with at least one entry, got {value!r}")

@@ -30,20 +30,7 @@ if TYPE_CHECKING:
 
 
 def require_column(columns: Collection[object], name: str) -> None:
-    """Raise ValueError unless the name is one of the table's columns.
-
-    Parameters
-    ----------
-    columns : collection
-        Names of the table's columns.
-    name : str
-        The column that is needed.
-
-    Raises
-    ------
-    ValueError
-        If there is no such column; the message names it and those that there are.
-    """
+    """Raise a ValueError that names the columns of the table, unless the name is one of them."""
     refuse(name not in columns, f"there is no column {name!r}; the table has {', '.join(map(str, columns))}")
 
 
@@ -62,24 +49,12 @@ Words64 = NDArray[np.uint64]
 def gathered(table: Array, rows: Integers, columns: Integers) -> Array:
     """Entry of a table for each pair of a row code and a column code, as ``table[np.ix_(rows, columns)]`` but faster.
 
-    Parameters
-    ----------
-    table : ndarray, shape (r, c)
-        The table.
-    rows : ndarray of int, shape (n,)
-        Row of the table for each row of the result.
-    columns : ndarray of int, shape (m,)
-        Column of the table for each column of the result.
-
-    Returns
-    -------
-    ndarray, shape (n, m)
-        A new array.
-
-    Notes
-    -----
     Gathering columns goes entry by entry, gathering rows copies blocks of memory. So columns are gathered while there
     are few rows.
+
+    - table, shape (r, c): The table.
+    - rows, shape (n,): Row of the table for each row of the result.
+    - columns, shape (m,): Column of the table for each column of the result.
     """
     if 2 * len(table) <= rows.size:
         return np.take(np.take(table, columns, axis=1), rows, axis=0)
@@ -121,17 +96,7 @@ def number_texts(numbers: Floats, write: Callable[[float], str]) -> Any:
 
     Arrow omits the fraction of an integer and keeps the sign of -0.0.
 
-    Parameters
-    ----------
-    numbers : ndarray of float, shape (n,)
-        The numbers.
-    write : callable
-        ``write(number)`` is the text of a number that is not `in_digits`.
-
-    Returns
-    -------
-    pyarrow.Array of string, shape (n,)
-        The texts.
+    - write: ``write(number)`` is the text of a number that is not `in_digits`.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -146,16 +111,10 @@ def number_texts(numbers: Floats, write: Callable[[float], str]) -> Any:
 class UnfitValueError(ValueError):
     """A value that does not fit, named by its place alone: messages may be logged, and values are people's.
 
-    Parameters
-    ----------
-    row : int
-        Position of the value, from 0.
-    why : str
-        The reason, and what would be right.
-    column : str, optional
-        The column, if it is known.
-    what : str
-        What the reason is about, if it is not a sentence of its own.
+    - row: Position of the value, from 0.
+    - why: The reason, and what would be right.
+    - column: The column, if it is known.
+    - what: What the reason is about, if it is not a whole sentence.
     """
 
     def __init__(self, row: int, why: str, column: Any = None, what: str = "") -> None:
@@ -174,14 +133,8 @@ class UnfitValueError(ValueError):
 def in_column(name: Any, error: ValueError, codes: Integers | None = None) -> ValueError:
     """An error about a column's values that names the column.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    error : ValueError
-        The error.
-    codes : ndarray of int, shape (n,), optional
-        Position of each row's value among the values that the error is about; by default they are the rows.
+    - codes, shape (n,): Position of each row's value among the values that the error is about; by default they are the
+      rows.
     """
     if not isinstance(error, UnfitValueError):
         return ValueError(f"column {name!r}: {error}")

@@ -135,7 +135,7 @@ def _encoded(column: pd.Series[Any], domain: Domain) -> Floats:
 class ClassifierMembershipSecret(Drawn):
     """Members, candidates and other people of one play.
 
-    - held_out of shape (people, columns): Other people, the test set of the models.
+    - held_out, shape (people, columns): Other people, the test set of the models.
     - seed: Seed of the models that measure utility.
     - original_auc: Area under the ROC curve of a model trained on the members' original records.
     """

@@ -118,10 +118,10 @@ class Intersection(AttributeInference):
 class JoinSecret(Secret):
     """Patients and register of one play; the candidates are the lines of the register.
 
-    - candidates of shape (lines, columns): The register in clear.
+    - candidates, shape (lines, columns): The register in clear.
     - auxiliary: The auxiliary population, with the public domains of all columns.
     - utility: Measures the utility of releases of the patients.
-    - positions of shape (patients,): Position of each patient in the register, -1 for a patient who is not listed.
+    - positions, shape (patients,): Position of each patient in the register, -1 for a patient who is not listed.
     """
 
     candidates: pd.DataFrame = field(repr=False)

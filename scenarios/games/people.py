@@ -99,9 +99,9 @@ class People(Drawn):
 def by_person(correct: Floats, known: Booleans, whose: Integers) -> tuple[float, int]:
     """Successes of all people, and their number; a person's success is the mean over those rows that count.
 
-    - correct of shape (rows,): Probability that the attack is right about each row.
-    - known of shape (rows,): Whether the row counts.
-    - whose of shape (rows,): Number of the person of each row.
+    - correct, shape (rows,): Probability that the attack is right about each row.
+    - known, shape (rows,): Whether the row counts.
+    - whose, shape (rows,): Number of the person of each row.
 
     Examples
     --------

@@ -29,7 +29,7 @@ def utility_frequencies(release: ReportsRelease, counts: Integers) -> float | No
     uniform distribution.
 
     - release: The reports of at least one round.
-    - counts of shape (d,): True counts; they sum to the number of reports in a round.
+    - counts, shape (d,): True counts; they sum to the number of reports in a round.
     - returns: None if there is no report or the true distribution is uniform.
     """
     n, d = int(counts.sum()), counts.size
@@ -46,7 +46,7 @@ class ReportSecret(Secret):
     """Reported values of one play, and what the adversary infers about each person.
 
     - records: The reported values, one a row.
-    - truths of shape (persons,): Position of each person's value in the domain, or the pool that the person prefers.
+    - truths, shape (persons,): Position of each person's value in the domain, or the pool that the person prefers.
     """
 
     truths: Integers = field(repr=False)

@@ -26,8 +26,8 @@ REDRAWS = 1000
 class SparseRatingsSecret(Secret):
     """Targets of one play, and the adversary's ratings of them.
 
-    - person of shape (ratings,): Number of the person of each rating.
-    - targets of shape (targets,): Numbers of the targets.
+    - person, shape (ratings,): Number of the person of each rating.
+    - targets, shape (targets,): Numbers of the targets.
     - known: Known ratings of the targets, with item, rating and, if dates are known, date. The column of persons
       numbers the targets from 0.
     """

@@ -189,9 +189,9 @@ def matched_cells(encoding: Encoding, truth: pd.DataFrame, holder: Integers, cla
     """Cells of reconstructed records that agree with the true ones, in an optimal matching for each client.
 
     - encoding: Gives the codes of cells; cells agree if their codes are equal.
-    - truth of shape (n, columns): The training records.
-    - holder of shape (n,): The client of each record.
-    - claimed of shape (n, columns): Claimed records, grouped by client in ascending order.
+    - truth, shape (n, columns): The training records.
+    - holder, shape (n,): The client of each record.
+    - claimed, shape (n, columns): Claimed records, grouped by client in ascending order.
     - returns shape (n, columns): Whether each cell agrees, with the true records grouped by client in ascending order.
     """
     from scipy.optimize import linear_sum_assignment

@@ -89,8 +89,8 @@ class Sent:
     """Reports that devices sent for one use case.
 
     - use_case: What the events are about.
-    - person of shape (n,): Device that sent each report, known from its address.
-    - minute of shape (n,): Minute of the day at which each report was sent.
+    - person, shape (n,): Device that sent each report, known from its address.
+    - minute, shape (n,): Minute of the day at which each report was sent.
     """
 
     use_case: str
@@ -103,8 +103,8 @@ class Sent:
 class Published:
     """Counts that the aggregator publishes for one use case.
 
-    - values of shape (published,): Values above the threshold, the most frequent first.
-    - counts of shape (published,): Their estimated counts among the reports.
+    - values, shape (published,): Values above the threshold, the most frequent first.
+    - counts, shape (published,): Their estimated counts among the reports.
     """
 
     values: Integers
@@ -120,7 +120,7 @@ def send(
     Events are privatized before sampling, so that no event waits on the device in the clear.
 
     - use_case: What the events are about.
-    - person, values of shape (events,): Person and value of each event.
+    - person, values, shape (events,): Person and value of each event.
     - share: Share of the reports that are sent, in (0, 1].
     - rng: Source of all randomness of the devices.
     """
@@ -171,8 +171,8 @@ class UseCase:
     - name: What the events are about.
     - reports: Number of reports that arrived.
     - nbytes: Size of the reports as sent.
-    - expected of shape (d,): True counts of all events, times the share that is sent.
-    - estimated of shape (d,): Estimated counts.
+    - expected, shape (d,): True counts of all events, times the share that is sent.
+    - estimated, shape (d,): Estimated counts.
     - published: The counts above the threshold.
     """
 

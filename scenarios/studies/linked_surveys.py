@@ -29,7 +29,7 @@ class SurveysResult:
 
     - protocol, splitting: The protocol and the use of the budget.
     - epsilon: Privacy of a person in one survey.
-    - right, listed, predicted of shape (plays, surveys): Share of people who are most likely for their own reports, and
+    - right, listed, predicted, shape (plays, surveys): Share of people who are most likely for their own reports, and
       who are among the ten most likely; ties are broken at random. Mean posterior of the most likely.
     """
 

@@ -51,7 +51,7 @@ from scenarios.tables.seeds import generator
 class Releases:
     """Releases of one histogram through one matrix.
 
-    - first, mean of shape (d,): The histogram of the first release, and the mean of all.
+    - first, mean, shape (d,): The histogram of the first release, and the mean of all.
     - distances: Distance from the original of the mean, of the expected histogram, of the nearest and of the farthest
       release.
     - by_release: Distance of each release from the original.
@@ -116,8 +116,8 @@ def measure_case(case: PramCase, ks: Sequence[int], plays: int, rng: Generator) 
 def releases(counts: Integers, retention: Floats, plays: int, rng: Generator) -> Releases:
     """Release the records of a histogram `plays` times.
 
-    - counts of shape (d,): The histogram.
-    - retention of shape (d,): Retention probabilities.
+    - counts, shape (d,): The histogram.
+    - retention, shape (d,): Retention probabilities.
     """
     records = np.repeat(np.arange(counts.size), counts)
     released = np.array([np.bincount(replace(records, retention, rng), minlength=counts.size) for _ in range(plays)])
@@ -171,7 +171,7 @@ class ProtocolMeasures:
 class ColumnLimits:
     """Protocols for one column.
 
-    - counts of shape (d,): Its histogram.
+    - counts, shape (d,): Its histogram.
     - protocols: In ascending order of epsilon.
     """
 

@@ -38,7 +38,7 @@ releases up to 0.2. Exponent 2 and offset 50 miss them by up to 37.
 class PramCase:
     """A histogram with its published epsilons and distances.
 
-    - counts of shape (d,): The histogram.
+    - counts, shape (d,): The histogram.
     - epsilons: The published epsilon of each k.
     - published: For each k the distances of retention-replacement and of the optimal matrix. Each has four: of the mean
       of 100 releases, of the expected release, and the smallest and largest of the 100.

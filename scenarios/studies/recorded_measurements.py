@@ -30,8 +30,8 @@ MODULES = ("scenarios.", "metrics.", "leaderboard.")
 def written(value: Any) -> str:
     """Text of a value.
 
-    Raises TypeError if it holds anything but numbers, texts, arrays, lists, tuples, dictionaries, protocols of local
-    differential privacy, and dataclasses and named tuples of this project.
+    It may hold numbers, texts, arrays, lists, tuples, dictionaries and protocols of local differential privacy, and
+    dataclasses and named tuples of this project. Anything else raises a TypeError.
 
     Examples
     --------

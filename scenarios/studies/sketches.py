@@ -53,8 +53,8 @@ class GridCell:
 class Locale:
     """Counts of emoji in one keyboard locale.
 
-    - typed of shape (d,): True counts.
-    - estimated of shape (d,): Estimated counts.
+    - typed, shape (d,): True counts.
+    - estimated, shape (d,): Estimated counts.
     """
 
     name: str
@@ -67,9 +67,9 @@ class Locale:
 class Autoplay:
     """Sites whose videos should play with sound by default.
 
-    - truly, decided of shape (sites,): Whether most visitors let the sound on, in truth and by the estimates.
-    - shares, estimated of shape (sites,): Share of visits with sound, true and estimated.
-    - visits of shape (sites,): Number of visits.
+    - truly, decided, shape (sites,): Whether most visitors let the sound on, in truth and by the estimates.
+    - shares, estimated, shape (sites,): Share of visits with sound, true and estimated.
+    - visits, shape (sites,): Number of visits.
     """
 
     truly: np.ndarray

@@ -55,7 +55,7 @@ GUESSES, PERSONS = 3, 1000
 class SurveyQuestion:
     """One column that the survey asks for.
 
-    - values of shape (n,): Positions in the column's domain, without missing values.
+    - values, shape (n,): Positions in the column's domain, without missing values.
     """
 
     name: str
@@ -82,8 +82,8 @@ class ProtocolResult:
     """Errors and guesses of one protocol with one epsilon on one column.
 
     - protocol: Class name of the protocol.
-    - squares of shape (plays, d): Squared errors of the estimated counts.
-    - variance of shape (d,): Variance of the estimated counts in theory.
+    - squares, shape (plays, d): Squared errors of the estimated counts.
+    - variance, shape (d,): Variance of the estimated counts in theory.
     - guessed: Share of persons whose value is guessed from one report.
     - baseline: Share of persons whose value is guessed without any report.
     - guesses: Share of persons whose value is guessed, in each play of the game.
@@ -103,7 +103,7 @@ class EstimatedHistogram:
     """Estimated counts of one survey by the best protocol.
 
     - protocol: Class name of the protocol.
-    - estimated of shape (d,): Estimated counts, projected onto possible counts.
+    - estimated, shape (d,): Estimated counts, projected onto possible counts.
     """
 
     epsilon: float

@@ -41,7 +41,7 @@ def gains(weights: Singles, columns: Sequence[SharedColumn], ratios: Sequence[Fl
     """Gain in marginal log-likelihood by one more column, for each of several columns, shape (columns,).
 
     - weights, shape (rows, candidates): Posterior of each candidate of each row under the columns so far.
-    - ratios, each of shape (cells, values): Likelihood ratio of each column; the reciprocal of a ratio takes a column
+    - ratios, each, shape (cells, values): Likelihood ratio of each column; the reciprocal of a ratio takes a column
       away.
     """
     result = np.empty(len(columns))

@@ -170,7 +170,7 @@ def bound(records: int) -> float:
     """Largest probability that a predicate chosen without the release holds for one of so many records alone.
 
     A predicate that holds for a share w of the population isolates one of n records with probability n w (1 - w)^(n -
-    1), which is largest for w = 1 / n (Cohen and Nissim 2020).
+    1). This is largest for w = 1 / n (Cohen and Nissim 2020).
     """
     return (1 - 1 / records) ** (records - 1)
 

@@ -177,9 +177,9 @@ def class_findings(
     Whoever matches exactly finds the rows of at most the share `holding` of the people. Where it is within the
     threshold, as after noise, classes say little, and attacks that compare by distance decide.
 
-    A class that holds one value of a sensitive column is as bad as a class of one person: its people are found out. The
-    risk of a class is (p - q) / (1 - q) for a value with share p in the class and q in the table, at its largest. Cells
-    that leave several values count as `scenarios.assessment.reporting.findings` says.
+    A class that holds one value of a sensitive column is as bad as a class of one person: its people are found out. Let
+    a value have the share p in the class and q in the table. The risk of a class is its largest (p - q) / (1 - q).
+    Cells that leave several values count as `scenarios.assessment.reporting.findings` says.
 
     If a person may have several rows and nobody knows whose they are, a class of n rows holds n people at most. Its
     risk is 1 / n at least, and never called within.

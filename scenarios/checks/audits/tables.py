@@ -155,11 +155,11 @@ def of_defense(defense: Defense) -> Subject:
     category and the largest number, or, in a second pair, the middle ones. All other records hold the first category
     and the smallest number.
 
-    Of a released table, the features are the cells of the replaced record, the counts of each column, the order of the
-    rows, and the types of the columns. Unless the defense randomizes records independently, it is also run on a single
-    column of two categories, held by the first and the last 100 of 200 records. With two categories, the replaced
-    record moves from one count to the other. Since the other records differ, this pair also shows an order of rows that
-    depends on the replaced record.
+    Of a released table, the features are the cells of the replaced record, the counts and the type of each column, and
+    the order of the rows. Unless the defense randomizes records independently, it is also run on a single column of two
+    categories. The first 100 of 200 records hold one of them, and the last 100 the other. With two categories, the
+    replaced record moves from one count to the other. Since the other records differ, this pair also shows an order of
+    rows that depends on the replaced record.
 
     Of a curator, the features are the answers to a count, a sum, a mean, a histogram, two counts, and one count asked
     ten times. Each of these workloads has sessions of its own, whose budget is divided evenly. A last workload asks one

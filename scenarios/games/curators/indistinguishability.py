@@ -41,7 +41,7 @@ class DistinguishingSecret(Secret):
     """Two neighbouring tables, and the table behind each challenge.
 
     - records, neighbour: The first and the second table.
-    - second of shape (challenges,): Whether each challenge runs on the second table.
+    - second, shape (challenges,): Whether each challenge runs on the second table.
     - seed: Seed of the challenges' noise.
     """
 

@@ -36,7 +36,7 @@ class StatisticsSecret(Secret):
     """The curator's records and the secret values of one play.
 
     - records: The records that the curator holds.
-    - truths of shape (targets,): The secret values.
+    - truths, shape (targets,): The secret values.
     - chance: Share of them that the best constant guess hits.
     - workload: Queries whose answers measure the release's utility.
     - analyst_seed: Seed of the noise in these answers, the same for every release of the play.
@@ -280,7 +280,7 @@ def best_guess(values: Floats, tolerance: float) -> float:
     A guess g hits the values v with v - tolerance |v| <= g <= v + tolerance |v|. The share is the largest number of
     these intervals that overlap, divided by n. This number is attained at the left end of one of the intervals.
 
-    - values of shape (n,): The values, at least one.
+    - values, shape (n,): The values, at least one.
     - tolerance: Relative error, at least 0.
     """
     slack = tolerance * np.abs(values)

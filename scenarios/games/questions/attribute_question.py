@@ -96,7 +96,7 @@ def successes(claims: ValueClaims, column: str, domain: Domain, truth: Integers)
 
     - claims: Claimed values of the column; a missing value is an abstention.
     - domain: Its categories or public bins.
-    - truth of shape (people,): The true category or bin; `domain.size` where the value is missing.
+    - truth, shape (people,): The true category or bin; `domain.size` where the value is missing.
 
     Raises ValueError if the claims lack the column, a claimed value is outside the domain, or a person does not exist.
     """

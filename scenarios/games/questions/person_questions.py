@@ -160,8 +160,8 @@ def row_scores(claims: RankedAnswers, origin: Integers, positions: Integers, can
     """Score the links of released rows.
 
     - claims: Ranked candidates for each row.
-    - origin of shape (rows,): The original that each row stems from, -1 for none.
-    - positions of shape (originals,): Position of each original among the candidates, -1 for an original who is no
+    - origin, shape (rows,): The original that each row stems from, -1 for none.
+    - positions, shape (originals,): Position of each original among the candidates, -1 for an original who is no
       candidate.
     - returns: ``reidentification``: share of correctly linked rows among those that stem from one original who is a
       candidate; chance is 1 / candidates. Measures: ``top3``: the same share if one of the best three answers is
@@ -237,7 +237,7 @@ def person_score(claims: RankedAnswers, origin: Integers, people: Drawn, rng: Ge
     """Score of links of released rows with candidates, of whom several are one person; any of the person is right.
 
     - claims: Ranked candidates for each row.
-    - origin of shape (rows,): The original that each row stems from, -1 for none.
+    - origin, shape (rows,): The original that each row stems from, -1 for none.
     - people: The people of the play.
     - returns: A person's success is the mean over the rows that stem from the person. Chance names any candidate, so
       that a person of many records is named more often.
@@ -339,7 +339,7 @@ def membership_scores(claims: Decisions, member: Booleans, rng: Generator) -> Sc
     """Score decisions on membership.
 
     - claims: One score for each candidate; members should have higher scores.
-    - member of shape (candidates,): Whether each candidate is a member; both classes must occur.
+    - member, shape (candidates,): Whether each candidate is a member; both classes must occur.
     - returns: ``membership``: share of members among the candidates with the highest scores, as many as there are
       members. Measures: ``non_members``; ``membership_auc``; ``tpr_at_1_percent_fpr`` and ``tpr_at_tenth_percent_fpr``
       (`metrics.ranking`). These two rates are None if less than one false positive is expected, with fewer than 99 and
