@@ -511,8 +511,8 @@ class ReleasedClasses:
 def sensitive_mass(release: MicrodataRelease, knowledge: Knowledge) -> tuple[str, Domain, Floats]:
     """Name and domain of the first sensitive column, and the share of each released row in each value, shape (rows, d).
 
-    If no column is sensitive, a ValueError is raised. If the release lacks the column, or has no row, `NotApplicable`
-    is.
+    If no column is sensitive, a ValueError is raised. A release that lacks the column, or has no row, raises
+    `NotApplicable`.
     """
     require(knowledge.auxiliary.sensitive, "there is no sensitive column to infer")
     name = knowledge.auxiliary.sensitive[0]

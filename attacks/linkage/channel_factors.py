@@ -39,8 +39,8 @@ def channel_likelihoods(
 
     The domain of a channel's part contains all possible original values. A candidate with a value outside it cannot be
     an original: its log-likelihood in that part is -inf. Parts without a domain, such as noise, give every value a
-    likelihood. A cell that cannot be read is a ValueError, and so is a part that releases several columns jointly of
-    which one side lacks some.
+    likelihood. A cell that cannot be read raises a ValueError. So does a part that releases several columns jointly, if
+    one side lacks some.
 
     `domains` are those of the columns that are released unchanged.
     """

@@ -35,8 +35,8 @@ class CalibratedMembership(Attack):
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
         """Score every candidate.
 
-        An attacker without people gets `NotApplicable`. A ValueError is raised if release and candidates share no
-        column, or if a cell or a value lies outside the column's domain.
+        If the attacker has no people, `NotApplicable` is raised. A ValueError is raised if release and candidates share
+        no column, or if a cell or a value lies outside the column's domain.
         """
         return Decisions(self.scores(release, reference_tables(release, knowledge, self.rounds, rng), knowledge))
 

@@ -78,8 +78,8 @@ class Shadow:
 def shadows(knowledge: Knowledge, pool: Microdata, size: int, count: int, rng: Generator) -> Iterator[Shadow]:
     """Train shadow models as the publisher does, each on a random subset of a pool of people.
 
-    Models come in pairs. If `size` is half of the pool, each person is in exactly one training set of a pair. An
-    attacker who cannot repeat the training, or has too few people to train on, gets `NotApplicable`.
+    Models come in pairs. If `size` is half of the pool, each person is in exactly one training set of a pair. If the
+    attacker cannot repeat the training, or has too few people to train on, `NotApplicable` is raised.
     """
     train = given(knowledge.simulate, "the attacker does not know how the model was trained")
     applicable(size >= 1 and len(pool) >= 2, "the attacker has too few people of its own to train a model on")

@@ -93,7 +93,7 @@ def query_evidence(
 ) -> QueryEvidence:
     """Learn on shadow syntheses, and score the candidates on the release.
 
-    An attacker who cannot repeat the defense at least twice gets `NotApplicable`.
+    If the attacker cannot repeat the defense at least twice, `NotApplicable` is raised.
     """
     shadows, own, member = taught_shadows(release, knowledge, rounds)
     queries = CountingQueries(knowledge, common_columns(release, knowledge), count, rng)

@@ -20,8 +20,8 @@ def reference_tables(
     """Draw samples of the auxiliary people, each as large as the release, and release them as the publisher does.
 
     Samples stay in clear where the attacker does not know the mechanism, where the defense refuses so few people, or
-    where it releases other columns. All tables have the release's columns, so that their densities compare. An attacker
-    without people gets `NotApplicable`.
+    where it releases other columns. All tables have the release's columns, so that their densities compare. If the
+    attacker has no people, `NotApplicable` is raised.
 
     `rng` draws samples that stay in clear; simulations are shared (`attacks.base.simulation`).
     """

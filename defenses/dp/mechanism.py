@@ -79,17 +79,8 @@ class Mechanism(Parametrized, ABC):
 class SensitivityMechanism(Mechanism):
     """A mechanism whose parameters are epsilon and a sensitivity, and of subclasses maybe more.
 
-    Parameters
-    ----------
-    epsilon : float
-        In [2^-20, 2^20].
-    sensitivity : float
-        Largest change between neighbouring tables of what the mechanism reads; positive.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    - epsilon: In [2^-20, 2^20].
+    - sensitivity: Largest change between neighbouring tables of what the mechanism reads; positive.
     """
 
     def __init__(self, *, epsilon: float = 1.0, sensitivity: float = 1.0) -> None:
@@ -101,12 +92,8 @@ class SensitivityMechanism(Mechanism):
 class PureMechanism(SensitivityMechanism):
     """A mechanism with delta 0, given by epsilon and the sensitivity.
 
-    Parameters
-    ----------
-    epsilon : float
-        In [2^-20, 2^20].
-    sensitivity : float
-        Largest change between neighbouring tables of what the mechanism reads; positive.
+    - epsilon: In [2^-20, 2^20].
+    - sensitivity: Largest change between neighbouring tables of what the mechanism reads; positive.
     """
 
     def _step(self) -> float:
@@ -281,17 +268,8 @@ class IntegerNoise(NoiseMechanism):
 class PureLatticeNoise(PureMechanism, NoiseMechanism):
     """A mechanism that adds noise on a lattice and has delta 0.
 
-    Parameters
-    ----------
-    epsilon : float
-        In [2^-20, 2^20].
-    sensitivity : float
-        Largest distance between the values of neighbouring tables; positive.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    - epsilon: In [2^-20, 2^20].
+    - sensitivity: Largest distance between the values of neighbouring tables; positive.
     """
 
     @property

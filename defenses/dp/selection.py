@@ -28,17 +28,8 @@ from metrics.estimate import check_confidence
 class Selection(PureMechanism):
     """A mechanism that selects one of several options by their scores.
 
-    Parameters
-    ----------
-    epsilon : float
-        In [2^-20, 2^20].
-    sensitivity : float
-        Largest change of any option's score between neighbouring tables; positive.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is refused.
+    - epsilon: In [2^-20, 2^20].
+    - sensitivity: Largest change of any option's score between neighbouring tables; positive.
     """
 
     @property

@@ -375,17 +375,7 @@ def _shares(counts: Integers) -> Floats:
 class ConstrainedDefense(KAnonymousDefense, CountedDefense):
     """A k-anonymous defense whose classes satisfy further constraints on the sensitive columns.
 
-    Parameters
-    ----------
-    k, columns
-        As for `KAnonymousDefense`.
-    l, diversity, c, t, distance, alpha
-        As for `defenses.grouping.constraints.make_constraints`.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range or unknown.
+    For the parameters, see `KAnonymousDefense` and `defenses.grouping.constraints.make_constraints`.
     """
 
     def __init__(

@@ -18,12 +18,8 @@ from metrics.columns import Booleans, Floats, Integers64, check_integer, check_r
 class BitVectorOracle(PureOracle):
     """Pure protocol whose report is a vector of d bits, eight to a byte; a set bit supports its value.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy of one report, in [1e-6, 100].
-    d : int
-        Number of values, at least 2.
+    - epsilon: Privacy of one report, in [1e-6, 100].
+    - d: Number of values, at least 2.
     """
 
     @property
@@ -44,15 +40,11 @@ class BitVectorOracle(PureOracle):
 class UnaryEncoding(BitVectorOracle):
     """Unary encoding: d bits, eight to a byte, the own bit set with probability p and each other bit with q.
 
-    Two values differ in two bits, so that the largest ratio of likelihoods is p(1 - q)/((1 - p) q). Subclasses choose
-    p and q so that it is at most e^epsilon.
+    Two values differ in two bits, so that the largest ratio of likelihoods is p(1 - q)/((1 - p) q). Subclasses choose p
+    and q so that it is at most e^epsilon.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy of one report, in [1e-6, 100].
-    d : int
-        Number of values, at least 2.
+    - epsilon: Privacy of one report, in [1e-6, 100].
+    - d: Number of values, at least 2.
     """
 
     @property
@@ -145,32 +137,20 @@ class LongitudinalUnaryEncoding(UnaryEncoding):
 
     The memoized bits are drawn once for each value: the own one is set with probability p_1, another one with q_1. A
     report shows each memoized bit with probability p_2 and its opposite with 1 - p_2, afresh in every round. In one
-    report the own bit is thus set with p = p_1 p_2 + (1 - p_1)(1 - p_2), another one with q = q_1 p_2 + (1 - q_1)
-    (1 - p_2).
+    report the own bit is thus set with p = p_1 p_2 + (1 - p_1)(1 - p_2), another one with q = q_1 p_2 + (1 - q_1) (1 -
+    p_2).
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy of all reports of a value together, however many, in [1e-6, 100].
-    d : int
-        Number of values, at least 2.
-    alpha : float
-        Privacy of one report as a share of `epsilon`, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
-    Notes
-    -----
     All reports follow from the memoized bits, whose largest ratio of likelihoods p_1 (1 - q_1)/((1 - p_1) q_1) is
     e^epsilon. One report alone has the ratio p (1 - q)/((1 - p) q) = e^(alpha epsilon), from which p_2 follows. A
     person whose value changes memoizes anew, and epsilons of different values add up.
 
-    Estimates from one report have the variance of `PureOracle` with p and q. The mean of T reports has less: with
-    s = p_1 if a person has the value and s = q_1 if not, a bit's mean over T rounds has the variance
-    s (1 - s)(2 p_2 - 1)^2 + p_2 (1 - p_2)/T. Its first part, that of the memoized bits, remains for any T.
+    Estimates from one report have the variance of `PureOracle` with p and q. The mean of T reports has less: with s =
+    p_1 if a person has the value and s = q_1 if not, a bit's mean over T rounds has the variance s (1 - s)(2 p_2 - 1)^2
+    + p_2 (1 - p_2)/T. Its first part, that of the memoized bits, remains for any T.
+
+    - epsilon: Privacy of all reports of a value together, however many, in [1e-6, 100].
+    - d: Number of values, at least 2.
+    - alpha: Privacy of one report as a share of `epsilon`, in (0, 1).
     """
 
     def __init__(self, *, epsilon: float = 1.0, d: int = 128, alpha: float = 0.5) -> None:

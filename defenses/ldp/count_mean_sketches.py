@@ -59,16 +59,10 @@ class Sketch(PureOracle):
     A report supports a value through the value's column under its hash function. All persons share the functions, so
     that reports of one function collide together. `variance` includes these collisions, over the draw of the functions.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy of one report, in [1e-6, 100].
-    d : int
-        Number of values, at least 2.
-    m, k : int
-        Number of columns, at least 2, and of hash functions, at least 1; both at most 2^31.
-    hash_seed : int
-        Public seed of the k functions.
+    - epsilon: Privacy of one report, in [1e-6, 100].
+    - d: Number of values, at least 2.
+    - m, k: Number of columns, at least 2, and of hash functions, at least 1; both at most 2^31.
+    - hash_seed: Public seed of the k functions.
     """
 
     def __init__(self, *, epsilon: float = 1.0, d: int = 128, m: int = 1024, k: int = 2048, hash_seed: int = 0) -> None:

@@ -20,17 +20,13 @@ _MOST_BUCKETS = 1 << 16
 class LocalHashing(PureOracle):
     """Local hashing: a person sends a random hash function into g buckets, and the randomized bucket of the value.
 
-    The function is drawn independently of the value, so that the report's guarantee is that of randomized response on
-    g values, epsilon. A report supports every value that its function maps to the reported bucket. It supports the own
-    value with p = e^epsilon/(e^epsilon + g - 1), and another with q = 1/g, because a fresh function maps it to each
-    bucket with equal probability.
+    The function is drawn independently of the value, so that the report's guarantee is that of randomized response on g
+    values, epsilon. A report supports every value that its function maps to the reported bucket. It supports the
+    person's value with p = e^epsilon/(e^epsilon + g - 1). Another value it supports with q = 1/g, because a fresh
+    function maps it to each bucket with equal probability.
 
-    Parameters
-    ----------
-    epsilon : float
-        Privacy of one report, in [1e-6, 100].
-    d : int
-        Number of values, at least 2.
+    - epsilon: Privacy of one report, in [1e-6, 100].
+    - d: Number of values, at least 2.
     """
 
     @property

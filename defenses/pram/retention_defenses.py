@@ -50,17 +50,8 @@ class RetentionVectors(BlockwiseDefense):
     Missing values form a further category of columns that have any. Columns are randomized independently and share the
     budget evenly, or jointly, with the combinations of their values as categories.
 
-    Parameters
-    ----------
-    columns : sequence of str, optional
-        All quasi-identifiers where not given.
-    jointly : bool
-        Whether to randomize combinations of the columns' categories, instead of each column separately.
-
-    Raises
-    ------
-    ValueError
-        If `columns` is not a list of different names or `jointly` is not a boolean.
+    - columns: All quasi-identifiers where not given.
+    - jointly: Whether to randomize combinations of the columns' categories, instead of each column separately.
     """
 
     needs: Needs = "histograms"

@@ -185,19 +185,9 @@ MOST_ROUNDS = 100
 class RowSynthesizer(MicrodataDefense):
     """A defense that fits a model to the records and draws new rows from it; it guarantees nothing.
 
-    Parameters
-    ----------
-    rows : int, optional
-        Number of new rows, at least 0; by default as many as records.
-    structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. Rows that hold one are drawn
-        again.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range; on `apply`, if a value is no category of its domain or no finite number.
-        On `apply`, if a structural zero cannot be read, or rows still hold one after 100 draws.
+    - rows: Number of new rows, at least 0; by default as many as records.
+    - structural_zeros: Combinations of cells that cannot occur, in the grammar of `metrics.columns.cells`. Rows that
+      hold one are drawn again; on `apply`, a ValueError is raised if rows still hold one after 100 draws.
     """
 
     def __init__(self, *, rows: int | None = None, structural_zeros: Zeros = ()) -> None:

@@ -35,7 +35,7 @@ REPRESENTATIVES = ("mean", "median", "mode")
 class RepresentativeDefense(KAnonymousDefense):
     """Base of defenses that replace the values in groups of at least k records by one of `REPRESENTATIVES`.
 
-    An unknown representative is a ValueError, and so is a `k` that is no integer of at least 1.
+    A ValueError is raised if `k` is not an integer of at least 1 or the representative is unknown.
     """
 
     def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None, representative: str = "mean") -> None:

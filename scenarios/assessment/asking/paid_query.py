@@ -167,8 +167,8 @@ class Quote:
 class PaidQuery:
     """A query about a table, with the epsilon to spend on it and the account that pays.
 
-    Queries are refused here or in `quote`, for public reasons only or because the file is no table. They are then
-    ValueErrors, and so is an account of another table.
+    Queries are refused here or in `quote`, for public reasons only or because the file is no table. A ValueError says
+    why. An account of another table is refused, too.
 
     - roles: Roles file that declares the domains of the columns.
     - text: The query (`scenarios.assessment.asking.grammar`).

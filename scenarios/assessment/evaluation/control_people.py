@@ -56,8 +56,8 @@ def refuse_control_in_release(
 ) -> None:
     """Refuse a release that holds the control people, with a ValueError that names the release.
 
-    The condition is that rows remain which no record can have given. Most control people explain nearly all of them,
-    and further copies of records do not.
+    It does so if rows remain that no record can have given. Most control people must explain nearly all of these rows,
+    and further copies of records must not.
 
     Rows of one kind are equal in all cells. A kind has as many rows too many as it has more rows than people whom its
     cells hold. The control people explain the difference of the rows too many without and with them. As many records,
@@ -100,7 +100,7 @@ def read_tables(
 ) -> tuple[Dataset, Roles, Microdata | None, str]:
     """Read the original table and the control people, as `EvaluationSetting` takes them.
 
-    Without a roles file, texts that differ in every record are refused. A refused file is a ValueError.
+    Without a roles file, texts that differ in every record are refused. A refused file raises a ValueError.
 
     - table: File of the table; ``-`` is standard input.
     - reading: How files are read; see `scenarios.tables.roles.read_roles`.

@@ -351,10 +351,11 @@ def refuse_misfit(
     Rows that are drawn with replacement repeat records, as `RecordReplacement` does. A record of such a release is
     given for too many rows with probability `FALSE_ALARM` at most.
 
-    Given records agree if a sign test rejects exchanged ones at level `FALSE_ALARM`, so false ones pass that often.
-    Noise may hide the agreement: shuffled columns, or values that are all drawn anew. Such rows mix the cells of many
-    people. So the nearest record of a row is compared with that of a row whose cells are drawn from all rows, column by
-    column. A release of independent columns is refused with probability `FALSE_ALARM` at most.
+    Records do not fit if they agree with the rows no better than exchanged ones, although some records fit better than
+    by chance. Given records agree if a sign test rejects exchanged ones at level `FALSE_ALARM`, so false ones pass that
+    often. Noise may hide the agreement: shuffled columns, or values that are all drawn anew. Such rows mix the cells of
+    many people. So the nearest record of a row is compared with that of a row whose cells are drawn from all rows,
+    column by column. A release of independent columns is refused with probability `FALSE_ALARM` at most.
 
     - origin, shape (rows,): Given position of each row's record, -1 where it stems from none.
     """

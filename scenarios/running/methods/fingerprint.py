@@ -22,7 +22,7 @@ from scenarios.running.methods.source_locations import is_installed
 def normalized_source(source: str, tree: ast.Module | None = None) -> str:
     """Lines of a module without docstrings, lines of comment and empty lines.
 
-    Two sources with these lines in common run alike, and new words in docstrings change nothing. Comments after code
+    Two sources with the same such lines run alike, and new words in docstrings change nothing. Comments after code
     stay. A source that is not Python raises a SyntaxError. `tree` is its syntax tree, if it is known already.
     """
     tree, lines = tree or ast.parse(source), source.split("\n")
