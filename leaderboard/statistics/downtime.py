@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from leaderboard.pages.report import Table, Value
+from metrics.columns import Sentence
 
 _HOUR = 3600.0
 
@@ -123,7 +124,7 @@ def downtime_table(incidents: Sequence[Incident], now: datetime) -> Table:
         _COLUMNS,
         rows,
         digits=2,
-        note="Times are hours. Downtime = number x (time to detection + time to repair).",
+        note=Sentence("Times are hours. Downtime = number x (time to detection + time to repair)."),
     )
 
 

@@ -49,4 +49,6 @@ def one_line(error: BaseException) -> str:
         text = str(error)
     except Exception:
         text = ""
-    return printable(" ".join(text.split())) or type(error).__name__
+    plain = printable(" ".join(text.split()))
+    # A sentence stays one.
+    return (text if plain == text else plain) or type(error).__name__

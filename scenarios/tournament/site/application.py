@@ -33,16 +33,17 @@ from scenarios.running.workers.interrupts import Terminated, terminable
 from scenarios.tournament.host.scoring_queue import ScoringQueue
 from scenarios.tournament.rules.folder import site_locked
 from scenarios.tournament.site.account_store import GUEST, Role, User, new_token, same_form_token
-from scenarios.tournament.site.accounts import RateLimit
+from scenarios.tournament.site.accounts import LIFETIME, RateLimit
 from scenarios.tournament.site.deciding import close_phases, resumed
 from scenarios.tournament.site.jobs import ACTIONS
 from scenarios.tournament.site.journal import LiveUpdates
+from scenarios.tournament.site.languages import LANGUAGE, LANGUAGES, preferred
 from scenarios.tournament.site.pages import host_pages, public_pages, team_pages
 from scenarios.tournament.site.pages import team_pages as presentation_pages
 from scenarios.tournament.site.pages.answers import damage_refusal, refused
 from scenarios.tournament.site.posted_form import NO_FILES, UploadLimits, posted_form
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError, noticing_damage, refuse_if
-from scenarios.tournament.site.site import FORM, SESSION, Handler, Site, Visit, read_cookie, set_cookie
+from scenarios.tournament.site.site import FORM, SESSION, TONGUE, Handler, Site, Visit, read_cookie, set_cookie
 from scenarios.tournament.site.timed_protocol import TimedProtocol
 
 # The guard before every address: session, access, form token, refusals, cookies.
@@ -107,6 +108,7 @@ def guarded(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
 
     async def respond(request: Request) -> Response:
         site: Site = request.app.state.site
+        chosen = _choose_language(request)
         visit, fresh = Visit(request, site, GUEST), False
         async with AsyncExitStack() as stack:
             try:
@@ -131,9 +133,19 @@ def guarded(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
         if fresh:
             set_cookie(response, visit.site, FORM, visit.cookie)
             response.headers["Cache-Control"] = "no-store"
+        if chosen:
+            set_cookie(response, site, TONGUE, chosen, lasts=LIFETIME)
         return response
 
     return respond
+
+
+def _choose_language(request: Request) -> str:
+    """Answer this request in the visitor's language; return the one that the address chooses, if it does."""
+    chosen = request.query_params.get("language", "")
+    known = read_cookie(request, request.app.state.site, TONGUE)
+    LANGUAGE.set(preferred(chosen if chosen in LANGUAGES else known, request.headers.get("accept-language", "")))
+    return chosen if chosen in LANGUAGES else ""
 
 
 async def _identified(request: Request, endpoint: Endpoint) -> tuple[Visit, bool]:
@@ -337,6 +349,7 @@ def application(site: Site) -> SecurityHeaders:
 
 async def _failed(request: Request, error: Exception) -> Response:
     """Answer to a path or method that does not exist, or to an unexpected error, of which no detail is named."""
+    _choose_language(request)
     status = error.status_code if isinstance(error, HTTPException) else 500
     message = _STATUS.get(status, "the request cannot be understood")
     # Each method has a route of its own, so no single route knows all methods of a path.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import pickle
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable
@@ -94,7 +94,7 @@ def _give_back(lock: asyncio.Lock, taken: asyncio.Future[Any]) -> None:
 _MOST_BYTES = 16 << 20
 """Bytes of outcomes that are remembered."""
 _OVERHEAD = 1000
-"""Bytes that an outcome takes beyond its JSON, at most."""
+"""Bytes that an outcome takes beyond its own, at most."""
 FormOutcome = dict[str, Any]
 
 
@@ -134,7 +134,7 @@ class Once:
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._running: dict[FormKey, asyncio.Task[FormOutcome]] = {}
-        # Outcomes of forms that were accepted, and the last outcome of each number, as JSON, whose size is known.
+        # Outcomes of forms that were accepted, and the last outcome of each number, as bytes, whose number is known.
         self._kept: OrderedDict[FormKey | tuple[str, str], bytes] = OrderedDict()
         self._most_bytes, self._bytes = most_bytes, 0
 
@@ -171,11 +171,11 @@ class Once:
 
     def _known(self, key: FormKey | tuple[str, str]) -> FormOutcome | None:
         kept = self._kept.get(key)
-        return None if kept is None else json.loads(kept)
+        return None if kept is None else pickle.loads(kept)  # noqa: S301 (this process wrote it)
 
     def _keep(self, key: FormKey | tuple[str, str], outcome: FormOutcome) -> None:
         """Remember an outcome, and forget the oldest ones that exceed the room."""
-        data = json.dumps(outcome).encode()
+        data = pickle.dumps(outcome)
         self._bytes += len(data) + _OVERHEAD
         former = self._kept.pop(key, None)
         if former is not None:
@@ -386,7 +386,7 @@ Handler = Callable[[Visit], Awaitable[Response]]
 
 # Cookies of the site.
 
-SESSION, FORM, DEVICE = "session", "form", "browser"
+SESSION, FORM, DEVICE, TONGUE = "session", "form", "browser", "language"
 
 
 def cookie_name(site: Site, kind: str) -> str:

@@ -23,10 +23,11 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from leaderboard.pages.documents import breakable
 from leaderboard.pages.pictures import DRAWING
-from metrics.columns import one_line
+from metrics.columns import Sentence, one_line
 from metrics.columns.printable import printable
 from scenarios.tournament.rules.scoring import built_in_names
 from scenarios.tournament.site.journal import SiteState
+from scenarios.tournament.site.languages import LANGUAGE, LANGUAGES, translated, translated_count, worded
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError
 from scenarios.tournament.site.site import Visit
 
@@ -46,7 +47,10 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+        finalize=worded,
     )
+    made.install_gettext_callables(translated, translated_count, newstyle=True)  # type: ignore[attr-defined]
     made.filters |= {
         "moment": moment,
         "deadline": deadline,
@@ -54,7 +58,9 @@ def environment() -> Environment:
         "number": number,
         "size": size,
         "markdown": markdown,
-        "clean": printable,
+        "clean": clean,
+        "phrase": phrase,
+        "begun": begun,
         "short": short_title,
         "breakable": breakable,
     }
@@ -75,6 +81,10 @@ def rendered(visit: Visit, template: str, **context: Any) -> str:
         "form_token": visit.form_token,
         "now": visit.site.clock(),
         "path": visit.request.url.path,
+        "language": LANGUAGE.get(),
+        "languages": LANGUAGES,
+        # A form's address cannot be visited.
+        "here": visit.request.url.path if visit.request.method == "GET" else "/",
     }
     return environment().get_template(template).render(**{**common, **context})
 
@@ -101,16 +111,42 @@ def moment(value: datetime | str | None) -> Markup:
     )
 
 
+_WEEKDAYS = (
+    Sentence("Monday"),
+    Sentence("Tuesday"),
+    Sentence("Wednesday"),
+    Sentence("Thursday"),
+    Sentence("Friday"),
+    Sentence("Saturday"),
+    Sentence("Sunday"),
+)
+
+
 def deadline(value: datetime) -> Markup:
     """The end of a phase in UTC, with the day of the week; see `moment`."""
-    return Markup('<time datetime="{}">{:%A %Y-%m-%d %H:%M:%S} UTC</time>').format(
-        value.isoformat(timespec="seconds"), value
-    )
+    day = Sentence("{weekday} {time:%Y-%m-%d} {time:%H:%M:%S} UTC", weekday=_WEEKDAYS[value.weekday()], time=value)
+    return Markup('<time datetime="{}">{}</time>').format(value.isoformat(timespec="seconds"), worded(day))
+
+
+def clean(text: str) -> str:
+    """A text in the visitor's language without control characters."""
+    return printable(worded(text))
+
+
+def phrase(value: str) -> str:
+    """A word of a closed list, such as a phase, in the visitor's language."""
+    return translated(str(value).replace("-", " "))
+
+
+def begun(text: str) -> str:
+    """A text as the beginning of a sentence; see `clean`."""
+    said = clean(text)
+    return said[:1].upper() + said[1:]
 
 
 def moments(text: str) -> Markup:
     """A text whose moments in ISO 8601 are shown like all others on the page."""
-    parts, end = [], 0
+    text, parts, end = worded(text), [], 0
     for found in _MOMENT.finditer(text):
         with suppress(ValueError, OverflowError):
             shown = moment(datetime.fromisoformat(found[0]).astimezone(UTC))

@@ -23,6 +23,7 @@ from scenarios.tournament.rules import RANKING, Phase, zip_bytes
 from scenarios.tournament.site.account_store import Role, User, user_of
 from scenarios.tournament.site.accounts import LIFETIME, LONGEST_PASSWORD, SHORTEST_PASSWORD
 from scenarios.tournament.site.journal import MOST, SiteState
+from scenarios.tournament.site.languages import LANGUAGE
 from scenarios.tournament.site.pages.answers import (
     STATIC,
     answered,
@@ -196,14 +197,14 @@ async def board_page(visit: Visit, name: str) -> Response:
 
     async def whole() -> bytes:
         # All members see the same content, and only the navigation has a name.
-        main = await site.pages.get((name, member, concealed), (stamp, ended), content)
+        main = await site.pages.get((name, LANGUAGE.get(), member, concealed), (stamp, ended), content)
         text = rendered(visit, f"{name}.html", content=Markup(main.decode()))  # noqa: S704 (a template has escaped it)
         data = text.encode()
         return await to_thread.run_sync(lambda: gzip.compress(data, 6, mtime=0)) if compressed else data
 
-    data = await site.pages.get((name, visit.user, compressed), (stamp, ended), whole)
+    data = await site.pages.get((name, LANGUAGE.get(), visit.user, compressed), (stamp, ended), whole)
     tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
-    headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Cookie, Accept, Accept-Encoding"}
+    headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Cookie, Accept, Accept-Encoding, Accept-Language"}
     if compressed:
         headers["Content-Encoding"] = "gzip"
     if visit.request.headers.get("if-none-match") == tag:

@@ -2,9 +2,9 @@
 // Everything works without this script: it shows and reads times in the viewer's zone, counts down, takes dropped
 // files, prevents a second click, and refreshes the board when the server says that something has changed.
 (() => {
-  const units = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+  const units = [86400, 3600, 60, 1];
 
-  const zone = new Intl.DateTimeFormat(undefined, {
+  const zone = new Intl.DateTimeFormat(document.documentElement.lang === "ja" ? "ja" : undefined, {
     weekday: "short", year: "numeric", month: "short", day: "numeric", hour: "numeric", minute: "2-digit", timeZoneName: "short",
   });
 
@@ -39,16 +39,17 @@
     for (const one of document.querySelectorAll("[data-until]")) {
       let left = Math.floor((new Date(one.dataset.until) - Date.now()) / 1000);
       if (left <= 0) {
-        one.textContent = " (ended)";
+        one.textContent = one.dataset.over;
         continue;
       }
       const parts = [];
-      for (const [length, unit] of units) {
+      const words = one.dataset.units.split(" ");
+      for (const [place, length] of units.entries()) {
         const count = Math.floor(left / length);
         left -= count * length;
-        if (count || parts.length) parts.push(`${count} ${unit}`);
+        if (count || parts.length) parts.push(`${count} ${words[place]}`);
       }
-      one.textContent = ` (${parts.slice(0, 2).join(" ")} left)`;
+      one.textContent = one.dataset.left.replace("{left}", parts.slice(0, 2).join(" "));
     }
   }
 
