@@ -46,7 +46,7 @@ from .parameters import refuse_rows as refuse_rows
 from .parameters import require as require
 from .printable import nearest_name as nearest_name
 from .printable import one_line as one_line
-from .sentences import Sentence as Sentence
+from .sentence import Sentence as Sentence
 from .values import LARGEST_EXACT as LARGEST_EXACT
 from .values import NUMBER as NUMBER
 from .values import SUPPRESSED as SUPPRESSED

@@ -1,4 +1,4 @@
-"""Sentences that keep the pattern and the values of which they are made, so that others can word them differently."""
+"""Sentence that keeps the pattern and the values of which it is made, so that others can word it differently."""
 
 from __future__ import annotations
 
