@@ -57,6 +57,7 @@ from .values import distinct_values as distinct_values
 from .values import in_column as in_column
 from .values import folded as folded
 from .values import group_sums as group_sums
+from .values import plain_digits as plain_digits
 from .values import scattered as scattered
 from .values import in_digits as in_digits
 from .values import is_mixed as is_mixed

@@ -25,6 +25,7 @@ from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, fo
 from metrics.columns.parameters import refuse, require
 from metrics.columns.values import (
     SUPPRESSED,
+    Array,
     Booleans,
     Floats,
     Integers,
@@ -321,10 +322,7 @@ def _read_numeric(column: pd.Series[Any], domain: NumericDomain) -> NumericCells
             numbers,
             np.ones(owner.size, dtype=bool),
         )
-    codes, texts = distinct_cells(column)
-    missing = np.asarray(pd.isna(texts), dtype=bool)
-    suppressed = np.array([text == SUPPRESSED for text in texts], dtype=bool)
-    or_missing = np.zeros_like(missing)
+    codes, texts, suppressed, missing, or_missing = _distinct(column)
     segments: list[tuple[int, float, float, bool]] = []
     for index, text in enumerate(texts):
         if missing[index]:
@@ -388,11 +386,15 @@ def _number(text: str) -> float:
     return number
 
 
-def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> CategoricalCells:
+def _distinct(column: pd.Series[Any]) -> tuple[Integers, Array, Booleans, Booleans, Booleans]:
+    """Codes and distinct cells; which of these are ``*``, which are missing, and no set that holds a missing value."""
     codes, texts = distinct_cells(column)
     missing = np.asarray(pd.isna(texts), dtype=bool)
-    suppressed = np.array([text == SUPPRESSED for text in texts], dtype=bool)
-    or_missing = np.zeros_like(missing)
+    return codes, texts, np.array([text == SUPPRESSED for text in texts], dtype=bool), missing, np.zeros_like(missing)
+
+
+def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> CategoricalCells:
+    codes, texts, suppressed, missing, or_missing = _distinct(column)
     member = np.zeros((len(texts), domain.size), dtype=bool)
     member[suppressed] = True
     for index in np.flatnonzero(~missing & ~suppressed).tolist():

@@ -249,6 +249,15 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 QUOTATION_MARKS = "\"'`\u2018\u2019\u201a\u201c\u201d\u201e\u2039\u203a\u00ab\u00bb\u300c\u300d\u300e\u300f"
 
 
+_WIDE = {**{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}, 0x3000: " ", 0x2212: "-"}
+"""Digits, letters and signs of double width, and the sign of minus, as ASCII."""
+
+
+def plain_digits(text: str) -> str:
+    """A text whose digits and signs have single width."""
+    return text if text.isascii() else text.translate(_WIDE)
+
+
 def folded(text: str) -> str:
     """A text in Unicode NFKC, case folded, with single blanks, and without outer quotation marks and blanks."""
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).casefold())

@@ -22,6 +22,8 @@ _READ = {
     "zone": "{names}: times of the zone {zone} were converted to UTC",
     "fractions of seconds": "{names}: fractions of seconds were cut off",
     "dates": "{names}: dates of the format {format}, inferred from all values",
+    "eras": "{names}: years of Japanese eras are read, and released, as years of the common calendar",
+    "short years": "{names}: years of two digits are 1969 to 2068",
     "zoned dates": "{names}: {zoned}",
     "compact dates": (
         '{names}: a number, though all values look like dates such as 20190117; if they are, declare type = "date" '
@@ -47,6 +49,7 @@ _READ = {
         "--decimal . or --decimal , for numbers"
     ),
     "decimal commas": "{names}: decimal commas",
+    "wide digits": "{names}: digits or signs of double width",
     "thousands": "{names}: {marks} separate thousands",
     "missing among numbers": "{names}: {words} counts as missing among {kind}",
     "mixed marks": (

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from metrics.columns import require
+from metrics.columns import plain_digits, require
 from scenarios.tables.note import Note
 from scenarios.tables.reading.csv_text import CsvHeader, check_rows, csv_rows, table_text
 from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
@@ -156,3 +156,12 @@ def text_bytes(texts: Any) -> memoryview:
     _, offsets, content = texts.buffers()
     first, last = np.frombuffer(offsets, dtype=np.int64)[[texts.offset, texts.offset + len(texts)]].tolist()
     return memoryview(content)[first:last]
+
+
+def ascii_numbers(texts: Any) -> Any:
+    """Texts of an Arrow array with digits of single width, and without outer blanks. Each text is read by itself."""
+    import pyarrow.compute as pc
+
+    if not pc.all(pc.string_is_ascii(texts)).as_py():
+        texts = pa.array([None if text is None else plain_digits(text) for text in texts.to_pylist()], pa.string())
+    return pc.utf8_trim_whitespace(texts)

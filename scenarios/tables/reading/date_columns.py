@@ -12,9 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leaderboard.pages.number_text import counted
+from metrics.columns import plain_digits
 from scenarios.tables.note import Note
 from scenarios.tables.reading.date_form import DateForm
-from scenarios.tables.reading.date_format import ISO, ISO_TIME, DateFormat
+from scenarios.tables.reading.date_format import ISO, ISO_TIME, DateFormat, plain_date
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import DateColumn, NumberColumn, Roles
 
@@ -24,7 +25,8 @@ _DOUBTFUL = tuple(f"{day}{mark}{month}{mark}%Y" for mark in "/.-" for day, month
 FORMATS = (
     *(DateFormat(pattern + time) for pattern in (*_SURE, *_DOUBTFUL) for time in ("", *_TIMES)),
     DateFormat("%Y年%m月%d日"),
-    *(DateFormat(f"%d{mark}%{month}{mark}%Y") for mark in " -" for month in "bB"),
+    *(DateFormat(f"%d{mark}%{month}{mark}%Y") for mark in (" ", "-", "") for month in "bB"),
+    *(DateFormat(f"%d{mark}%b{mark}%y") for mark in (" ", "-", "")),
     *(DateFormat(f"%{month} %d, %Y") for month in "bB"),
     # With points, such texts may be numbers of versions.
     *(
@@ -35,12 +37,15 @@ FORMATS = (
     *(DateFormat(f"%Y%m%d{time}") for time in _TIMES),
 )
 """Formats that are recognized. Where a text fits two of them, it does not show which number is the month."""
-COMPACT = tuple(map(DateFormat, ("%Y%m%d", "%Y%m%d%H%M", "%Y%m%d%H%M%S")))
+COMPACT = tuple(map(DateFormat, ("%Y%m%d", "%d%m%Y", "%m%d%Y", "%Y%m%d%H%M", "%Y%m%d%H%M%S")))
 """Dates that look like numbers; recognized where all texts are such dates, and there are `_SEVERAL`."""
 _SEVERAL = 5
 """Fewest distinct numbers: one number in thirty of eight digits is a date by chance."""
-_COMPACT_LIKE = re.compile(r"\s*(?:(?:19|20)\d{6}|99991231)(?:\d{4}|\d{6})?(?:\.0+)?\s*", re.ASCII)
-_MONTHS = re.compile(r"\s*(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:\.0+)?\s*", re.ASCII)
+_COMPACT_LIKE = re.compile(
+    r"\s*(?:(?:(?:19|20)\d{6}|99991231)(?:\d{4}|\d{6})?|\d{3,4}(?:19|20)\d\d|31129999|12319999)(?:\.0+)?\s*\Z",
+    re.ASCII,
+)
+_MONTHS = re.compile(r"\s*(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:\.0+)?\s*\Z", re.ASCII)
 """A year and month that look like a number."""
 SENTINELS = (
     *("0001-01-01", "1753-01-01", "1899-12-30", "1899-12-31", "1900-01-01"),
@@ -49,7 +54,7 @@ SENTINELS = (
 """Dates that usually stand for a missing value or for the end of time."""
 HEAD = 50
 _DATE_LIKE = re.compile(
-    r"\s*(?:\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}|\d{8}[T ]\d{1,2}:\d\d|\d{1,2}[- ][A-Za-z]{3,9}[- ]\d{4}"
+    r"\s*(?:\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,4}|\d{8}[T ]\d{1,2}:\d\d|\d{1,2}[- ]?[A-Za-z]{3,9}[- ]?\d{2,4}"
     r"|[A-Za-z]{3,9} \d{1,2}, \d{4})"
 )
 _ZONED = re.compile(r"\s*\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?\s*(Z|[+-]\d\d:?\d\d|UTC)\s*")
@@ -99,6 +104,8 @@ def dated_columns(
             if isinstance(found, DateFormat):
                 changed[name] = _numbered(present, DateForm(found), found)
                 notes.append(Note("dates", (name,), {"format": found.pattern}))
+                eras = any(plain_date(text) != plain_digits(text) for text in present.texts.to_pylist())
+                notes += [Note("eras", (name,))] * eras + [Note("short years", (name,))] * ("%y" in found.pattern)
             elif found is not None:
                 notes.append(found)
         elif isinstance(described, NumberColumn):
@@ -109,20 +116,8 @@ def dated_columns(
 
 def _compact_numbers(name: str, column: TextColumn) -> list[Note]:
     """A note on a declared column of numbers that are dates without marks."""
-    form, others = _compact(column)
-    return [] if form is None or others else [Note("compact dates as numbers", (name,), {"format": form.pattern})]
-
-
-def _compact(column: TextColumn) -> tuple[DateFormat | None, int]:
-    """The format among `COMPACT` of which nearly all texts of a column are dates, and how many texts are none."""
-    head = column.texts.slice(0, HEAD).to_pylist()
-    if not head or sum(map(bool, map(_COMPACT_LIKE.fullmatch, head))) < 0.9 * len(head):
-        return None, 0
-    texts = column.texts.to_pylist()
-    like = [text for text in texts if _COMPACT_LIKE.fullmatch(text)]
-    counts = {form: sum(number is not None for number in form.numbers(like)) for form in COMPACT}
-    best = max(counts, key=counts.__getitem__)
-    return (best, len(texts) - counts[best]) if counts[best] >= 0.9 * len(texts) else (None, 0)
+    form = _recognized(name, column)
+    return [Note("compact dates as numbers", (name,), {"format": form.pattern})] if isinstance(form, DateFormat) else []
 
 
 def _sentinel_notes(name: str, column: TextColumn) -> list[Note]:
@@ -140,23 +135,25 @@ def _sentinel_notes(name: str, column: TextColumn) -> list[Note]:
 
 def _recognized(name: str, column: TextColumn) -> DateFormat | Note | None:
     """The only format of which all texts of a column are dates, or a note if they seem to be dates."""
-    head = column.texts.slice(0, HEAD).to_pylist()
-    form, others = _compact(column)
-    if form is not None and not others:
-        return form if len(column.texts) >= _SEVERAL else Note("compact dates", (name,), {"format": form.pattern})
-    if form is not None and len(column.texts) >= _SEVERAL:
-        return _nearly_dates(name, column, form, others)
-    several = len(column.texts) >= _SEVERAL and all(map(_MONTHS.fullmatch, head))
-    if several and all(map(_MONTHS.fullmatch, column.texts.to_pylist())):
+    head = [plain_date(text) for text in column.texts.slice(0, HEAD).to_pylist()]
+    several = len(column.texts) >= _SEVERAL
+    compact, months, alike = (
+        bool(head) and sum(pattern.match(text) is not None for text in head) >= 0.9 * len(head)
+        for pattern in (_COMPACT_LIKE, _MONTHS, _DATE_LIKE)
+    )
+    if several and months and all(map(_MONTHS.fullmatch, column.texts.to_pylist())):
         return Note("compact months", (name,))
-    if not head or sum(_DATE_LIKE.match(text) is not None for text in head) < 0.9 * len(head):
+    if not compact and not alike:
         return None
     if all(map(_ZONED.fullmatch, head)):
         return Note("zoned dates", (name,), {"zoned": NO_ZONES})
-    close = [form for form in FORMATS if sum(form.number(text) is not None for text in head) >= 0.9 * len(head)]
+    forms = COMPACT if compact else FORMATS
+    close = [form for form in forms if sum(form.number(text) is not None for text in head) >= 0.9 * len(head)]
     texts = column.texts.to_pylist()
     counts = {form: sum(number is not None for number in form.numbers(texts)) for form in close}
     fitting = [form for form, count in counts.items() if count == len(texts)]
+    if compact and not several:
+        return Note("compact dates", (name,), {"format": fitting[0].pattern}) if fitting else None
     # The format of long names of months reads short ones, too.
     if len(fitting) == 1 or (fitting and "%b" in fitting[0].pattern):
         return fitting[0]

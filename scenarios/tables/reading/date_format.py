@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from metrics.columns import refuse
+from metrics.columns import plain_digits, refuse
 from scenarios.tables.reading.calendar_periods import DAY, EPOCH, FIRST, LAST
 
 _MONTHS = (
@@ -35,10 +35,30 @@ _FIELDS = {
     "d": r"\d{1,2}",
     "H": r"\d{1,2}",
     "M": r"\d{2}",
-    "S": r"\d{2}",
+    "S": r"\d{2}(?:\.\d+)?",
 }
+_ERAS = {
+    name: year
+    for names, year in (("M明治", 1867), ("T大正", 1911), ("S昭和", 1925), ("H平成", 1988), ("R令和", 2018))
+    for name in (names[:1], names[1:])
+}
+"""Each Japanese era, in words and as a letter, and the year before its first one."""
+_ERA = re.compile(f"\\s*({'|'.join(_ERAS)})[ .]?(\\d{{1,2}}|元)(?=[-/.年])")
 _DIRECTIVE = re.compile("%(.?)")
 _GRAMMAR = frozenset("[](){}|*,\\")
+
+
+def plain_date(text: str) -> str:
+    """A date with digits of single width, and with the year of our calendar where a Japanese era counts the years.
+
+    Examples
+    --------
+    >>> plain_date("令和３年１月５日"), plain_date("S55.1.31")
+    ('2021年1月5日', '1980.1.31')
+    """
+    text = plain_digits(text)
+    era = _ERA.match(text)
+    return text if era is None else f"{_ERAS[era[1]] + int(era[2].replace('元', '1'))}{text[era.end() :]}"
 
 
 @dataclass(frozen=True)
@@ -92,8 +112,16 @@ class DateFormat:
     @cached_property
     def _expression(self) -> re.Pattern[str]:
         parts = _DIRECTIVE.split(self.pattern)
+        # Of numbers that touch, only the first may lack its leading zero, as spreadsheets write 1012020.
         expression = "".join(
-            f"(?P<{part}>{_FIELDS[part]})" if position % 2 else re.escape(part) for position, part in enumerate(parts)
+            (
+                f"(?P<{part}>{_FIELDS[part]})"
+                if position == 1 or before
+                else f"(?P<{part}>{_FIELDS[part]})".replace("1,", "")
+            )
+            if position % 2
+            else re.escape(part)
+            for position, (before, part) in enumerate(zip(["", *parts], parts, strict=False))
         )
         # Programs write whole numbers as 20190117.0 where other rows of the column are empty.
         fraction = "" if any(parts[::2]) else r"(?:\.0+)?"
@@ -101,11 +129,11 @@ class DateFormat:
 
     def matches(self, text: str) -> bool:
         """Return True if a text has this form, even if there is no such date."""
-        return self._expression.fullmatch(text.strip()) is not None
+        return self._expression.fullmatch(plain_date(text).strip()) is not None
 
     def number(self, text: str) -> int | None:
         """Number of a date; None if the text is no date of this format."""
-        match = self._expression.fullmatch(text.strip())
+        match = self._expression.fullmatch(plain_date(text).strip())
         if match is None:
             return None
         fields = match.groupdict()
@@ -116,7 +144,7 @@ class DateFormat:
             return None
         if not self.has_time:
             return days
-        hours, minutes, seconds = (int(fields.get(name, 0)) for name in "HMS")
+        hours, minutes, seconds = (int(float(fields.get(name, 0))) for name in "HMS")
         if hours > 23 or minutes > 59 or seconds > 59:
             return None
         return days * DAY + hours * 3600 + minutes * 60 + seconds

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from leaderboard.pages.number_text import counted
 from metrics.columns import NUMBER
 from scenarios.tables.note import Note, grouped
+from scenarios.tables.reading.arrow_tables import ascii_numbers
 from scenarios.tables.reading.text_column import TextColumn, TextTable
 
 MISSING = (
@@ -97,7 +98,7 @@ def recognized(
         converts = not plain and mark is not None and form.fits(mark)
         if form.other and not plain and mark is None and (form.fits(".") or form.fits(",")):
             notes.append(Note("decimals or thousands", (name,)))
-        if not converts and not form.missing:
+        if not (converts or form.missing or form.wide):
             continue
         texts = _with_point(form.rest, mark) if converts and mark is not None else form.rest
         if not form.flags and not TextColumn("", np.empty(0, dtype=np.intp), texts.drop_null()).looks_numeric():
@@ -105,6 +106,8 @@ def recognized(
         if converts and mark is not None:
             used.add(mark)
             notes += form.notes(name, mark)
+        if form.wide:
+            notes.append(Note("wide digits", (name,)))
         if form.missing:
             missing += form.missing
             said = {"words": ", ".join(form.missing), "kind": "truth values" if form.flags else "numbers"}
@@ -138,7 +141,7 @@ def mixed_marks(columns: Mapping[str, TextColumn]) -> Iterator[Note]:
     for name, column in columns.items():
         if _may_be_numbers(column) and _Form(column).mixed:
             patterns = {"commas": _COMMA_FRACTION, "points": _FRACTION}
-            rows = {mark: counted(column.rows_like(pattern), "row") for mark, pattern in patterns.items()}
+            rows = {mark: counted(column.rows_of(column.matches(pattern)), "row") for mark, pattern in patterns.items()}
             yield Note("mixed marks", (name,), rows)
 
 
@@ -147,7 +150,7 @@ def plain_texts(texts: Any, mark: str) -> Any:
 
     Each text is read by itself. Other texts stay.
     """
-    trimmed = pc.utf8_trim_whitespace(texts)
+    trimmed = ascii_numbers(texts)
     pattern = f"{_POINT_GROUPS}|{_COMMA_FRACTION}" if mark == "," else _COMMA_GROUPS
     return pc.if_else(pc.match_substring_regex(trimmed, pattern), _with_point(trimmed, mark), texts)
 
@@ -160,10 +163,14 @@ def _with_point(texts: Any, mark: str) -> Any:
 
 
 class _Form:
-    """Forms of the distinct texts of a column; `rest` is without those that mean a missing value."""
+    """Forms of the distinct texts of a column; `rest` is without those that mean a missing value.
+
+    `wide` tells whether some have digits or signs of double width.
+    """
 
     def __init__(self, column: TextColumn) -> None:
-        trimmed = pc.utf8_trim_whitespace(column.texts)
+        trimmed = ascii_numbers(column.texts)
+        self.wide = not trimmed.equals(pc.utf8_trim_whitespace(column.texts))
         is_missing = pc.is_in(trimmed, value_set=pa.array(MISSING))
         self.missing: list[str] = pc.unique(pc.filter(trimmed, is_missing)).to_pylist()
         self.rest = pc.if_else(is_missing, None, trimmed)
@@ -225,6 +232,6 @@ def _matches_all(texts: Any, pattern: str) -> bool:
 
 def _may_be_numbers(column: TextColumn) -> bool:
     """Return False if the first texts show that a column holds neither numbers nor truth values."""
-    head = pc.utf8_trim_whitespace(column.texts.slice(0, HEAD))
+    head = ascii_numbers(column.texts.slice(0, HEAD))
     present = pc.filter(head, pc.invert(pc.is_in(head, value_set=pa.array(MISSING))))
     return len(present) == 0 or _matches_all(present, f"{_NUMBER_LIKE}|{_FLAG}")

@@ -121,8 +121,8 @@ class TextColumn:
 
     def looks_numeric(self) -> bool:
         """Return True if all texts are numbers or NaN or infinity, at least one is a number, and none is a code."""
-        number = self._matches(_NUMBER)
-        other = self._matches(_NAN) | self._matches(_INFINITY)
+        number = self.matches(_NUMBER)
+        other = self.matches(_NAN) | self.matches(_INFINITY)
         return bool(number.any() and (number | other).all() and not self.looks_coded())
 
     @property
@@ -142,20 +142,16 @@ class TextColumn:
         weights = None if self.weights is None else self.weights[self.codes >= 0]
         return int(np.bincount(codes, weights, minlength=len(self.texts))[chosen].sum())
 
-    def rows_like(self, pattern: str) -> int:
-        """Number of records whose text matches a regular expression."""
-        return self.rows_of(self._matches(pattern))
-
     def looks_coded(self) -> bool:
         """Return True if a text is a code: a number with a leading zero or with more digits than a float keeps."""
-        return bool((self._matches(_CODE) & self._matches(_NUMBER)).any())
+        return bool((self.matches(_CODE) & self.matches(_NUMBER)).any())
 
     @cached_property
     def numbers(self) -> Floats:
         """Number of each distinct text, shape (distinct,); NaN for ``nan``."""
-        number = self._matches(_NUMBER)
-        self.refuse(self._matches(_INFINITY), "is infinite; numbers must be finite")
-        self.refuse(~number & ~self._matches(_NAN), "is no number")
+        number = self.matches(_NUMBER)
+        self.refuse(self.matches(_INFINITY), "is infinite; numbers must be finite")
+        self.refuse(~number & ~self.matches(_NAN), "is no number")
         written = pc.if_else(pa.array(number), self._trimmed, None)
         values: Floats = pc.cast(written, pa.float64()).to_numpy(zero_copy_only=False)
         self.refuse(np.isinf(values), "is beyond the largest number")
@@ -205,7 +201,8 @@ class TextColumn:
             row = int(np.flatnonzero(np.append(wrong, False)[self.codes])[0])
             raise TextError(self.where, row, why)
 
-    def _matches(self, pattern: str) -> Booleans:
+    def matches(self, pattern: str) -> Booleans:
+        """Which distinct texts match a regular expression, shape (distinct,)."""
         return np.asarray(pc.match_substring_regex(self._trimmed, pattern).to_numpy(zero_copy_only=False))
 
     @cached_property

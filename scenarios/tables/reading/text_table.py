@@ -178,14 +178,9 @@ def _missing_beside(declared: Roles, name: str) -> list[str]:
     column = declared.columns.get(name)
     categories = (column.categories or []) if isinstance(column, CategoryColumn) else []
     flags = {category.lower() for category in categories} <= {"true", "false"}
-    if not categories or not (flags or _distinct(categories).looks_numeric()):
+    if not categories or not (flags or TextColumn.of_values("", categories).looks_numeric()):
         return []
     return [text for text in MISSING if text not in categories]
-
-
-def _distinct(texts: list[str]) -> TextColumn:
-    """A column of these texts without rows."""
-    return TextColumn("", np.empty(0, dtype=np.intp), pa.array(texts, pa.string()))
 
 
 def _is_text(kind: Any) -> bool:

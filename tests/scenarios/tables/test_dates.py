@@ -302,6 +302,12 @@ def test_wrong_declarations_are_named(folder, old, new, words):
         (["2020-03-01 10:00", "2020-12-31 23:59"], "%Y-%m-%d %H:%M"),
         (["2020-03-01", "NA", "2020-12-31"], "%Y-%m-%d"),
         (["2020-03-01", "2020-03-01"], "%Y-%m-%d"),
+        (["31-Dec-20", "3-MAR-21"], "%d-%b-%y"),
+        (["01JAN1980", "14DEC2021"], "%d%b%Y"),
+        (["2020-03-01 00:00:00.000", "2020-12-31 23:59:59.250"], "%Y-%m-%d %H:%M:%S"),
+        (["２０２０/０３/０１", "２０２０／１２／３１"], "%Y/%m/%d"),
+        (["昭和55年1月31日", "平成元年2月1日", "令和３年12月5日"], "%Y年%m月%d日"),
+        (["S55.1.31", "H1.2.1", "R3.12.5"], "%Y.%m.%d"),
     ],
 )
 def test_dates_are_recognized_and_said(folder, texts, pattern):
@@ -440,6 +446,10 @@ def test_dates_without_marks_are_dates(folder):
         ([f"{day}0930" for day in COMPACT], "%Y%m%d%H%M", "dates of the format %Y%m%d%H%M,"),
         ([f"{day}093015" for day in COMPACT], "%Y%m%d%H%M%S", "dates of the format %Y%m%d%H%M%S,"),
         ([f"{day}9930" for day in COMPACT], None, None),
+        ([day[6:] + day[4:6] + day[:4] for day in COMPACT], "%d%m%Y", None),
+        ([day[4:] + day[:4] for day in COMPACT], "%m%d%Y", None),
+        ([(day[6:] + day[4:6] + day[:4]).lstrip("0") for day in COMPACT], "%d%m%Y", None),
+        ([f"0{month}0{day}2020" for month in range(1, 5) for day in (1, 2)], None, None),
         ([*COMPACT, "99999999"], None, "1 of 19 distinct texts are no date of the format %Y%m%d"),
         ([f"2019{month:02}" for month in range(1, 13)], None, "every number is a year and month"),
         ([f"2019{month:02}" for month in range(1, 14)], None, None),
@@ -452,6 +462,13 @@ def test_numbers_that_look_like_dates_are_dates_or_noted(folder, days, form, not
     assert (None if dates is None else dates.format.pattern) == form
     said = [note for note in map(str, dataset.notes) if "format %Y" in note or "year and month" in note]
     assert [note[: len(f"day: {noted}")] for note in said] == ([] if noted is None else [f"day: {noted}"])
+
+
+def test_years_of_eras_are_those_of_the_calendar(folder):
+    dataset = loaded(folder, ["S55.1.31", "H1.2.1", "R3.12.5"])
+    written = dataset.written.write(dataset.records.frame)["day"].tolist()
+    assert written == ["1980.01.31", "1989.02.01", "2021.12.05"]
+    assert any("years of Japanese eras" in note for note in map(str, dataset.notes))
 
 
 @pytest.mark.parametrize("kind", ["int64", "float64"])

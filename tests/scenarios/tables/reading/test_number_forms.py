@@ -325,6 +325,16 @@ def test_numbers_beyond_the_largest_are_named(text):
         column.number_rows()
 
 
+def test_digits_of_double_width_are_digits(tmp_path):
+    table = read("x|y|z\n１２|−1|０１\n7|２．５|０２\n", "|")
+    assert table.columns["x"].number_rows().tolist() == [12, 7]
+    assert table.columns["y"].number_rows().tolist() == [-1, 2.5]
+    assert table.columns["z"].text_values().tolist() == ["０１", "０２"]
+    assert [*map(str, table.notes)] == ["x, y: digits or signs of double width"]
+    file = ColumnFile.of(tmp_path / "t.csv", "x,y\n１２,a\n7,b\n".encode())
+    assert as_numbers(file.read(["x"], {"x": NumericDomain(0, 99)})["x"]).tolist() == [12, 7]
+
+
 @pytest.mark.thorough
 @given(st.lists(st.text(alphabet="0123456789.,-+eE NA?x", min_size=1, max_size=12), min_size=1, max_size=8))
 @settings(max_examples=200, deadline=None)
