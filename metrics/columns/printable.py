@@ -8,7 +8,7 @@ from collections.abc import Iterable
 # The known name that is nearest to an unknown one, for messages.
 
 
-def nearest_name(name: str, known: Iterable[str]) -> str | None:
+def nearest_name(name: str, known: Iterable[str], cutoff: float = 0.5) -> str | None:
     """The most similar known name, whatever its case, or None if none is similar.
 
     Examples
@@ -22,7 +22,7 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
     containing = [other for other in lowered if len(name) > 3 and name.lower() in other]
     if containing:
         return lowered[min(containing, key=len)]
-    near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=cutoff)
     return lowered[near[0]] if near else None
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from metrics.columns import nearest_name
 
 if TYPE_CHECKING:
     from defenses.base import Microdata
@@ -87,8 +88,8 @@ def load(name: str) -> Dataset:
     """
     names = dataset_names()
     if name not in names:
-        near = get_close_matches(str(name), names, n=1)
-        suggestion = f"; did you mean {near[0]!r}?" if near else ""
+        near = nearest_name(str(name), names, cutoff=0.6)
+        suggestion = "" if near is None else f"; did you mean {near!r}?"
         raise ValueError(f"there is no data set {name!r}; there are {', '.join(names)}{suggestion}")
     dataset = _generated(MADE[name]) if name in MADE else _from_folder(FOLDER / name)
     test = None if dataset.test is None else _copy(dataset.test)

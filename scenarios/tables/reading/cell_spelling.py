@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from decimal import ROUND_FLOOR, Decimal
 from functools import partial
 from itertools import chain
 from typing import Any, TypeVar, cast
@@ -24,11 +25,14 @@ from metrics.columns import (
     NumericDomain,
     cell_categories,
     escape,
+    format_number,
     interval_cell,
     is_set,
     named_categories,
+    plain_digits,
     read_cells,
     refuse,
+    set_cell,
     spelling,
     unescape,
 )
@@ -45,6 +49,8 @@ _NUMBERS = re.compile(r"[^\[\](){}|,\s]+")
 """A part of a cell that may be a number."""
 _NUMERIC = re.compile(r"[-+.0-9eE\[\](){}|,\s]*[0-9][-+.0-9eE\[\](){}|,\s]*", re.ASCII)
 """A number, an interval or a set of them, or what looks like one."""
+FAR = 1e15
+"""The bounds of a domain whose bounds are not known are this number and its negative."""
 _TOGETHER = 1 << 12
 """Number of cells that are read together; a table of them and their categories is held in memory."""
 
@@ -56,9 +62,21 @@ def with_one_spelling(columns: Mapping[str, TextColumn], domains: Mapping[str, D
     domain, sets get the order of their texts, and intervals stay.
     """
     return {
-        name: column.with_cells(spellings(column.texts.to_pylist(), domains[name])) if name in domains else column
+        name: column.with_cells(
+            spellings([worded_cell(text, domains[name]) for text in column.texts.to_pylist()], domains[name])
+        )
+        if name in domains
+        else column
         for name, column in columns.items()
     }
+
+
+def other_spellings(name: str, column: TextColumn, domain: Domain) -> tuple[TextColumn, list[Note]]:
+    """A column whose intervals and masks of other programs are cells, and a note with their number."""
+    texts = column.texts.to_pylist()
+    cells = [worded_cell(text, domain) for text in texts]
+    changed = np.array([cell != text for cell, text in zip(cells, texts, strict=True)], dtype=bool)
+    return column.with_cells(cells), _cells_note("other spellings", name, column, changed)
 
 
 def spelling_domain(declared: Column | None, column: TextColumn) -> Domain | None:
@@ -68,7 +86,8 @@ def spelling_domain(declared: Column | None, column: TextColumn) -> Domain | Non
     if isinstance(declared, DateColumn):
         return NumericDomain(0, 0, integer=True)
     if declared is not None and (declared.integer is not None or declared.decimals is not None):
-        return NumericDomain(0, 0, integer=bool(declared.integer or declared.decimals == 0))
+        low, high = (-FAR, FAR) if declared.low is None or declared.high is None else (declared.low, declared.high)
+        return NumericDomain(low, high, integer=bool(declared.integer or declared.decimals == 0))
     texts = [text for text in column.texts.to_pylist() if text != "*"]
     numbers = list(chain.from_iterable(map(_NUMBERS.findall, texts)))
     values = TextColumn.of_values(column.where, numbers)
@@ -187,6 +206,105 @@ def _set_texts(texts: Sequence[str], cells: CategoricalCells) -> list[str]:
     return result
 
 
+# Intervals of numbers as people and other programs write them, such as 60-69, [60, 70[ or 60 and over.
+
+_NUMBER_TEXT = r"[+-]?\d{1,15}(?:\.\d{1,15})?"
+_PART = f"({_NUMBER_TEXT})"
+_DASH = r"(?:-|‐|–|—|−|ー|~|〜|\.\.+|…|:|;|,|、|to|bis|から)"
+_RANGE = re.compile(rf"([\[\](]?)\s*{_PART}\s*({_DASH})\s*{_PART}(?:まで)?\s*([\])\[]?)", re.IGNORECASE)
+_OR_MORE = r"(?:\+|(?:or|and) (?:more|over|older|above)|以上|から|~|〜)"
+_OR_LESS = r"(?:(?:or|and) (?:less|under|younger|below)|以下|まで)"
+_LOW, _HIGH = f"(?P<low>{_NUMBER_TEXT})", f"(?P<high>{_NUMBER_TEXT})"
+_INTERVALS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"{_LOW}\s*以上[、,]?\s*{_HIGH}\s*(?:以下|(?P<below>未満))",
+        rf"(?:>=|≥|=>|from|over)\s*{_LOW}",
+        rf"{_LOW}\s*{_OR_MORE}",
+        rf"(?P<above>>)\s*{_LOW}",
+        rf"(?:<=|≤|=<|up to|[~〜])\s*{_HIGH}",
+        rf"{_HIGH}\s*{_OR_LESS}",
+        rf"(?P<below><|under|less than)\s*{_HIGH}",
+        rf"{_HIGH}\s*(?P<below>未満)",
+    )
+)
+"""Intervals in words; without `low` or `high` they reach to the end of the domain. `above` and `below` exclude ends."""
+_TENS = re.compile(r"(\d*0)(?:s|代)|(\d{1,15})(\*{1,15})")
+UNIT = re.compile(r"(?<=\d)\s*(?:歳|才|円|回|日|秒|人|件)")
+"""A unit that follows a number."""
+
+
+def worded_intervals(text: str, domain: NumericDomain) -> Iterator[tuple[str, str, bool, str]]:
+    """Intervals that a text may mean, the likeliest first.
+
+    Each is its ends, whether the high one belongs to it, and the mark between them, empty if there are brackets.
+    """
+    if (match := _RANGE.fullmatch(text)) and not _may_be_one_number(match):
+        yield _range(match, domain)
+    for pattern in _INTERVALS:
+        if match := pattern.fullmatch(text):
+            ends = match.groupdict()
+            low, high = ends.get("low") or format_number(domain.low), ends.get("high") or format_number(domain.high)
+            yield _above(low, domain) if ends.get("above") else low, high, not ends.get("below"), ""
+    if match := _TENS.fullmatch(text):
+        width = 10 ** len(match[3] or "0")
+        low = str(int(match[1] or int(match[2]) * width))
+        yield low, str(int(low) + width - 1), True, ""
+
+
+def _may_be_one_number(match: re.Match[str]) -> bool:
+    """Whether the comma of a range may also separate decimals or thousands, as in ``20,4`` and ``[1,000]``."""
+    first, last = match[2], match[4]
+    return (
+        match[3] == ","
+        and Decimal(first) > Decimal(last)
+        and (not match[1] or (len(last) == 3 and last.startswith("0")))
+    )
+
+
+def _range(match: re.Match[str], domain: NumericDomain) -> tuple[str, str, bool, str]:
+    """The interval of two ends, the smaller one first; open where a bracket opens away from it, as R and pandas do."""
+    first, last = sorted((match[2], match[4]), key=Decimal)
+    mark = "" if match[1] and match[5] else match[3]
+    # Where both ends are in parentheses, these are mere parentheses as often as not.
+    opened = match[1] == "]" or (match[1] == "(" and match[5] in ("]", "["))
+    closed = match[5] != "[" and not (match[1] in ("[", "]") and match[5] == ")")
+    return _above(first, domain) if opened else first, last, closed, mark
+
+
+def _above(number: str, domain: NumericDomain) -> str:
+    """The first value after a number, among integers; the number itself among others, since no cell is open below."""
+    return f"{Decimal(number).to_integral_value(ROUND_FLOOR) + 1:f}" if domain.integer else number
+
+
+def worded_cell(text: str, domain: Domain | None) -> str:
+    """The cell that an interval or a mask of another program stands for; a text that is none is returned unchanged.
+
+    An interval lies partly in the domain. Stars at the end of a code stand for one character each.
+
+    Examples
+    --------
+    >>> ages = NumericDomain(0, 99, integer=True)
+    >>> [worded_cell(text, ages) for text in ("60-69", "]59, 69]", "[60, 70[", "60+", "6*", "[60,69]", "2020-2021")]
+    ['[60,69]', '[60,69]', '[60,70)', '[60,99]', '[60,69]', '[60,69]', '2020-2021']
+    >>> worded_cell("810**", CategoricalDomain(("81011", "81012", "90000")))
+    '{81011|81012}'
+    """
+    if isinstance(domain, CategoricalDomain):
+        stem = text.rstrip(SUPPRESSED)
+        alike = [one for one in domain.categories if len(one) == len(text) and one.startswith(stem)]
+        return set_cell(alike) if stem not in ("", text) and alike and text not in domain.categories else text
+    if domain is None or INTERVAL.fullmatch(text) or is_set(text) or text == SUPPRESSED or "--" in text:
+        return text
+    for low, high, closed, mark in worded_intervals(UNIT.sub("", plain_digits(text).strip()), domain):
+        first, last = float(low), float(high)
+        inside = first <= domain.high and last >= domain.low and (first < last or (closed and first == last))
+        # Other marks between two numbers need not be those of an interval.
+        if mark not in (",", ";", ":", "、") and inside and first > -FAR and last < FAR:
+            return f"[{low},{high}{']' if closed else ')'}"
+    return text
+
+
 # Cells of a finished release beside a table of people: values that nobody has, and cells that say nothing.
 
 HAVE = {"record": "the original table has", "candidate": "the candidates have"}
@@ -251,8 +369,9 @@ def readable_columns(
     notes: list[Note] = []
     for name in [name for name in domains if name in columns]:
         filled, gaps = filled_gaps(name, columns[name], HAVE[person]) if name in complete else (columns[name], [])
+        filled, respelled = other_spellings(name, filled, domains[name])
         read[name], unknown = known_cells(name, filled, domains[name])
-        notes += [*gaps, *unknown]
+        notes += [*gaps, *respelled, *unknown]
         if person == "record":
             # Of candidates, `number_note` compares their own range.
             notes += _outside_notes(name, read[name], domains[name])
@@ -274,11 +393,17 @@ def known_cells(name: str, column: TextColumn, domain: Domain) -> tuple[TextColu
     Unknown cells are no cells of the domain. If most cells are unknown, the column stays as it is.
     """
     wrong = _unknown(column.texts.to_pylist(), domain)
-    count = column.rows_of(wrong) if wrong.any() else 0
-    if not 0 < count <= _MOST * (column.rows - column.missing_rows):
+    if not 0 < column.rows_of(wrong) <= _MOST * (column.rows - column.missing_rows):
         return column, []
-    note = _unknown_note("unknown cells", name, column, domain, wrong)
-    return column.with_cells(np.where(wrong, SUPPRESSED, column.texts.to_pylist()).tolist()), [note]
+    notes = _unknown_notes("unknown cells", name, column, domain, wrong)
+    return column.with_cells(np.where(wrong, SUPPRESSED, column.texts.to_pylist()).tolist()), notes
+
+
+def _cells_note(kind: str, name: str, column: TextColumn, those: Booleans, verb: str = "", **said: str) -> list[Note]:
+    """A note on the cells with some of a column's distinct texts; none without any."""
+    count = column.rows_of(those) if those.any() else 0
+    numbers = {"cells": counted(count, "released cell"), "rows": column.rows, "verb": verb + "s" * (count == 1)}
+    return [Note(kind, (name,), {**numbers, **said})] * (count > 0)
 
 
 def _outside_notes(name: str, column: TextColumn, domain: Domain) -> list[Note]:
@@ -286,10 +411,7 @@ def _outside_notes(name: str, column: TextColumn, domain: Domain) -> list[Note]:
     if not isinstance(domain, NumericDomain):
         return []
     numbers = pd.to_numeric(pd.Series(column.texts.to_pylist(), dtype=object), errors="coerce").to_numpy(dtype=float)
-    outside = (numbers < domain.low) | (numbers > domain.high)
-    count = column.rows_of(outside) if outside.any() else 0
-    said = {"cells": counted(count, "released cell"), "rows": column.rows, "verb": "lie" + "s" * (count == 1)}
-    return [Note("cells outside", (name,), said)] if count else []
+    return _cells_note("cells outside", name, column, (numbers < domain.low) | (numbers > domain.high), "lie")
 
 
 def unread_notes(columns: Mapping[str, TextColumn], declared: Mapping[str, Column]) -> list[Note]:
@@ -297,9 +419,10 @@ def unread_notes(columns: Mapping[str, TextColumn], declared: Mapping[str, Colum
     notes: list[Note] = []
     for name in [name for name in declared if name in columns]:
         domain = spelling_domain(declared[name], columns[name])
-        wrong = np.zeros(0, dtype=bool) if domain is None else _unknown(columns[name].texts.to_pylist(), domain)
-        if domain is not None and wrong.any():
-            notes.append(_unknown_note("unread cells", name, columns[name], domain, wrong))
+        if domain is not None:
+            column, respelled = other_spellings(name, columns[name], domain)
+            wrong = _unknown(column.texts.to_pylist(), domain)
+            notes += [*respelled, *_unknown_notes("unread cells", name, column, domain, wrong)]
     return notes
 
 
@@ -312,12 +435,10 @@ def _unknown(texts: Sequence[str], domain: Domain) -> Booleans:
     return np.array([not complete and not named_categories(pd.Series([text])) <= known for text in texts], dtype=bool)
 
 
-def _unknown_note(kind: str, name: str, column: TextColumn, domain: Domain, wrong: Booleans) -> Note:
+def _unknown_notes(kind: str, name: str, column: TextColumn, domain: Domain, wrong: Booleans) -> list[Note]:
     numeric = isinstance(domain, NumericDomain)
     verb, what = ("hold", "no number, interval or set") if numeric else ("name", "a category outside its domain")
-    count = column.rows_of(wrong)
-    said = {"cells": counted(count, "released cell"), "rows": column.rows, "verb": verb + "s" * (count == 1)}
-    return Note(kind, (name,), {**said, "what": what})
+    return _cells_note(kind, name, column, wrong, verb, what=what)
 
 
 def _readable(domain: Domain, texts: Sequence[str]) -> list[bool]:

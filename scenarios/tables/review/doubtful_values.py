@@ -147,13 +147,9 @@ def doubtful_numbers(frame: pd.DataFrame, dates: Collection[str]) -> Iterator[No
         for value, count in zip(counts.index.to_numpy(dtype=float), counts, strict=True):
             others = numbers[numbers != value]
             said = {"number": value, "rows": count, "low": others.min(), "high": others.max()}
-            if len(others) and _is_far(value, said["low"], said["high"]):
+            # Far above all others, or negative where no other is.
+            if len(others) and (value > FAR * said["high"] > 0 if value > 0 else said["low"] >= 0):
                 yield Note("nines", (name,), said)
-
-
-def _is_far(value: float, low: float, high: float) -> bool:
-    """Whether a number is far above all others, which lie between two numbers, or negative where no other is."""
-    return bool(value > FAR * high > 0) if value > 0 else bool(low >= 0)
 
 
 # Dates that cannot be, or stand for a missing value: future, old, heaped, or an end before its beginning.

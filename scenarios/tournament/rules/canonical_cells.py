@@ -27,7 +27,7 @@ from metrics.columns import (
     set_cell,
     unescape,
 )
-from scenarios.tables.reading.cell_spelling import joined_segments, segments_cell
+from scenarios.tables.reading.cell_spelling import UNIT, joined_segments, segments_cell, worded_intervals
 
 LONGEST = 2000
 """Largest length of a cell, in characters."""
@@ -107,32 +107,10 @@ LONGEST_SUGGESTION = 100
 MOST_DIGITS = 15
 """Largest power of ten of a number that is rounded."""
 _UNKNOWN = {"", "?", "-", "na", "n/a", "nan", "none", "null", "any", "all", "unknown", "missing", "不明"}
-_NUMBER_TEXT = r"[+-]?\d{1,15}(?:\.\d{1,15})?"
-_PART = f"({_NUMBER_TEXT})"
-_DASH = r"(?:-|‐|–|—|−|ー|~|〜|\.\.+|…|:|;|,|、|to|bis|から)"
-_RANGE = re.compile(rf"([\[(]?)\s*{_PART}\s*({_DASH})\s*{_PART}(?:まで)?\s*([\])]?)", re.IGNORECASE)
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 """A number with separators of thousands, such as ``1,234,567``."""
 _SPACED = re.compile(r"[+-]?\d{1,3}(?:[ '’]\d{3})+(?:\.\d{1,15})?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,15},\d{1,15}")
-_OR_MORE = r"(?:\+|or more|and over|以上|から|~|〜)"
-_OR_LESS = r"(?:or less|and under|以下|まで)"
-_LOW, _HIGH = f"(?P<low>{_NUMBER_TEXT})", f"(?P<high>{_NUMBER_TEXT})"
-_INTERVALS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"{_LOW}\s*以上[、,]?\s*{_HIGH}\s*(?:以下|(?P<below>未満))",
-        rf"(?:>=|≥|=>|from|over)\s*{_LOW}",
-        rf"{_LOW}\s*{_OR_MORE}",
-        rf"(?:<=|≤|=<|up to|[~〜])\s*{_HIGH}",
-        rf"{_HIGH}\s*{_OR_LESS}",
-        rf"(?P<below><)\s*{_HIGH}",
-        rf"{_HIGH}\s*(?P<below>未満)",
-    )
-)
-"""Intervals in words; without `low` or `high` they reach to the end of the domain, and `below` excludes `high`."""
-_DECADE = re.compile(r"(\d*0)(?:s|代)")
-_UNIT = re.compile(r"(?<=\d)\s*(?:歳|才|円|回|日|秒|人|件)")
 _BETWEEN = re.compile(r"\s*(?:[|,;/、・]|または)\s*|\s+or\s+")
 
 
@@ -156,8 +134,7 @@ def _numeric(text: str, domain: NumericDomain, decimals: int) -> Iterator[str]:
 
     A number outside the public range is left alone: the nearest number of the range would be another value.
     """
-    low, high = format_number(domain.low), format_number(domain.high)
-    text = _UNIT.sub("", text)
+    text = UNIT.sub("", text)
     if numbers := _separated(text, domain, decimals):
         if len(numbers) == 1:
             yield _rounded(numbers[0], decimals)
@@ -165,15 +142,8 @@ def _numeric(text: str, domain: NumericDomain, decimals: int) -> Iterator[str]:
     # In brackets, a single comma separates two ends.
     if text.count(",") > 1 or text[:1] not in "[(":
         text = _THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
-    if (match := _RANGE.fullmatch(text)) and not _may_be_one_number(match):
-        yield from _interval(*_ends(match, domain), domain, decimals)
-    for pattern in _INTERVALS:
-        if match := pattern.fullmatch(text):
-            ends = match.groupdict()
-            closed = not ends.get("below")
-            yield from _interval(ends.get("low") or low, ends.get("high") or high, domain, decimals, closed=closed)
-    if match := _DECADE.fullmatch(text):
-        yield from _interval(match[1], str(int(match[1]) + 9), domain, decimals)
+    for first, last, closed, _ in worded_intervals(text, domain):
+        yield from _interval(first, last, domain, decimals, closed=closed)
     if "|" in text and not text.startswith("{"):
         yield "{" + text + "}"
     if (value := _number(text)) is not None and _inside(value, domain):
@@ -190,28 +160,8 @@ def _separated(text: str, domain: NumericDomain, decimals: int) -> list[str]:
     return [one for one in readings if _inside(Decimal(one), domain)] or readings
 
 
-def _may_be_one_number(match: re.Match[str]) -> bool:
-    """Whether the comma of a range may also separate decimals or thousands, as in ``20,4`` and ``[1,000]``."""
-    first, last = match[2], match[4]
-    return (
-        match[3] == ","
-        and Decimal(first) > Decimal(last)
-        and (not match[1] or (len(last) == 3 and last.startswith("0")))
-    )
-
-
-def _ends(match: re.Match[str], domain: NumericDomain) -> tuple[str, str]:
-    """Both ends of a range, the smaller one first."""
-    first, last = match[2], match[4]
-    if match[1] == "(" and match[5] == "]" and domain.integer:
-        # An interval that is open below, as pandas writes it, begins with the next integer.
-        return f"{Decimal(first).to_integral_value(ROUND_FLOOR) + 1:f}", last
-    return (first, last) if Decimal(first) <= Decimal(last) else (last, first)
-
-
 def _interval(first: str, last: str, domain: NumericDomain, decimals: int, *, closed: bool = True) -> Iterator[str]:
-    """The interval, as it is and then without the numbers that lie outside the public range or between its values."""
-    yield f"[{first},{last}{']' if closed else ')'}"
+    """The interval without the numbers that lie outside the public range or between its values."""
     low, high = Decimal(format_number(domain.low)), Decimal(format_number(domain.high))
     ends = max(Decimal(first), low), min(Decimal(last), high)
     closed = closed or ends[1] < Decimal(last)
@@ -261,12 +211,3 @@ def _categorical(text: str, domain: CategoricalDomain) -> Iterator[str]:
     several = [meant(part) for part in parts]
     if len(parts) > 1 and all(several):
         yield set_cell(dict.fromkeys(category for category in several if category))
-
-
-def suggested_name(name: str, names: list[str]) -> str | None:
-    """The column whose name is most like a wrong one; None if none is."""
-    folded = {one.casefold().replace(" ", "_"): one for one in names}
-    close = difflib.get_close_matches(
-        name[:LONGEST_SUGGESTION].strip().casefold().replace(" ", "_"), folded, n=1, cutoff=0.75
-    )
-    return folded[close[0]] if close else None

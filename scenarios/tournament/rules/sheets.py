@@ -22,7 +22,7 @@ import pandas as pd
 
 from attacks.base import RankedAnswers
 from leaderboard.pages.number_text import counted
-from metrics.columns import Domain, Integers, NumericDomain, require
+from metrics.columns import Domain, Integers, NumericDomain, nearest_name, require
 from scenarios.tables import Dataset, load_table, read_bytes, unreadable
 from scenarios.tables.reading import (
     COMPRESSED,
@@ -37,7 +37,7 @@ from scenarios.tables.reading import (
     is_web_page,
     other_format,
 )
-from scenarios.tournament.rules.canonical_cells import canonical_cell, suggested_cell, suggested_name
+from scenarios.tournament.rules.canonical_cells import LONGEST_SUGGESTION, canonical_cell, suggested_cell
 from scenarios.tournament.rules.log import tournament_files
 from scenarios.tournament.rules.problems import MOST_SHOWN, FileError, InvalidFileError, Problem, refuse_file
 from scenarios.tournament.rules.settings import Settings
@@ -368,7 +368,7 @@ def _columns(text: CsvText, problems: _Problems, wanted: Sequence[str]) -> dict[
             often = "twice" if times == 2 else f"{times} times"
             problems.found.append(Problem(f"column {_quoted(column)} stands {often}"))
         if column not in wanted:
-            meant = suggested_name(column, missing)
+            meant = nearest_name(column[:LONGEST_SUGGESTION].strip().replace(" ", "_"), missing, cutoff=0.75)
             if column in {"", "Unnamed: 0"}:
                 hint = " (row numbers? save it without them)"
             else:

@@ -9,7 +9,7 @@ from metrics import CategoricalDomain, NumericDomain, read_cells, suda_scores
 from scenarios.assessment.evaluation.posed_questions import evaluate
 from scenarios.tables.parts.risk import risk_of_file
 from scenarios.tables.reading import cell_spelling
-from scenarios.tables.reading.cell_spelling import spellings
+from scenarios.tables.reading.cell_spelling import spellings, worded_cell
 from scenarios.tables.released import read_released
 from scenarios.tables.risk import risk_report
 
@@ -264,3 +264,47 @@ def test_a_missing_sensitive_value_is_said_to_be_a_second_one(tmp_path):
     assert said(report, "unknown as a value").startswith("ill: an empty cell counts as a value of its own in l")
     report, _ = star_risks(tmp_path, frame.fillna("hiv"))
     assert said(report, "unknown as a value") == ""
+
+
+SIXTIES = [
+    "[60,69]",
+    "60-69",
+    "60 – 69",
+    "60 to 69",
+    "60..69",
+    "６０～６９",
+    "[60, 70[",
+    "]59, 69]",
+    "(59.999, 69.0]",
+    "6*",
+    "60代",
+]
+
+
+@pytest.mark.parametrize(
+    ("domain", "texts", "cell"),
+    [
+        (AGES, SIXTIES, "[60,69]"),
+        (AGES, ["60+", ">=60", "≥60", ">59", "60 and over", "60歳以上"], "[60,99]"),
+        (AGES, ["<=19", "<20", "under 20", "20歳未満"], "[0,19]"),
+        (NumericDomain(0, 1), ["0.5-0.7", "[0.5;0.7]"], "[0.5,0.7]"),
+    ],
+)
+def test_intervals_of_other_programs_are_read(domain, texts, cell):
+    assert {*spellings([worded_cell(text, domain) for text in texts], domain)} == {cell}
+
+
+def test_what_need_be_no_interval_stays():
+    for text in ("60,69", "60:69", "-60", "60--69", "2020-2021", "1-2-3", "[20,4]", "old", "*", "{6|7}"):
+        assert worded_cell(text, AGES) == text
+    codes = CategoricalDomain(("A*", "AB", "8101", "8102", "90"))
+    for text, cell in (("81**", r"{8101|8102}"), ("8*", "8*"), ("A*", "A*"), ("****", "****"), ("90", "90")):
+        assert worded_cell(text, codes) == cell
+
+
+def test_risk_counts_intervals_of_other_programs_as_one(tmp_path):
+    assert both_risks(tmp_path, [*SIXTIES, "old"], INTEGER).classes == 2
+    table = read_released(tmp_path / "released.csv", tmp_path / "roles.toml")
+    assert said(table, "other spellings").startswith("x: 10 released cells of 12 in other spellings")
+    assert said(table, "unread cells").startswith("x: 1 released cell of 12 holds no number")
+    assert both_risks(tmp_path, SIXTIES, INTEGER).classes == 1
