@@ -41,6 +41,7 @@ from scenarios.tables import (
     with_rules,
     within,
 )
+from scenarios.tables.review import about_rows
 
 # Questions of a scenario about the same people.
 
@@ -517,7 +518,7 @@ def guarantee_on(dataset: Dataset, entry: NamedMethod, guaranteed: Guarantee) ->
         defense=entry.name,
         parameters=entry.parameters,
         guarantee=str(guaranteed),
-        statement=guaranteed.statement,
+        statement=about_rows(guaranteed, dataset.records).statement,
         released=dataset.records.released_columns,
         roles=column_roles(dataset.records, dataset.left_out),
     )

@@ -29,6 +29,7 @@ from scenarios.running.plan import NamedMethod, Plan, read_plans
 from scenarios.running.units import Catalogue, Unit
 from scenarios.running.workers import Limits, signal_of, terminable
 from scenarios.tables import Dataset, Note, generator, play_notes
+from scenarios.tables.review import about_rows
 
 # Methods that play no game of their scenario.
 
@@ -100,7 +101,7 @@ def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
                 f"{entry.name}.guarantee must return a Guarantee, got {type(guarantee).__name__}: return a "
                 f"defenses.Guarantee, such as Guarantee(k=5){defined_at(type(entry.method).guarantee)}"
             )
-        guarantees.append(guarantee)
+        guarantees.append(about_rows(guarantee, secret.records))
     return tuple(guarantees)
 
 

@@ -24,6 +24,7 @@ from metrics.columns import (
     require,
 )
 from scenarios.tables.dataset import Dataset, with_all_columns
+from scenarios.tables.file_methods import content_hash
 from scenarios.tables.note import Note
 from scenarios.tables.reading import HINT, TextColumn, category_note, readable_columns, rows_from_one, with_one_spelling
 from scenarios.tables.released import released_columns, text_frame
@@ -72,6 +73,11 @@ class FinishedTable:
     def suppressed(self) -> pd.DataFrame:
         """The released cells with ``*`` in every column that is lacking."""
         return self.frame.assign(**dict.fromkeys(self.lacking, SUPPRESSED))
+
+    @cached_property
+    def content(self) -> str:
+        """Checksum of what the release says, whatever the spelling of its cells and the order of its columns."""
+        return content_hash(self.alike.sort_index(axis=1))
 
     @cached_property
     def alike(self) -> pd.DataFrame:

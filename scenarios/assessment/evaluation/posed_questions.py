@@ -328,7 +328,7 @@ class PosedQuestions:
         return notes
 
     def _rng(self, *names: str) -> Generator:
-        return generator(self.setting.seed, "rank", self.table.sha256, *names)
+        return generator(self.setting.seed, "rank", self.table.content, *names)
 
     def _public(self, people: Microdata) -> Microdata:
         return replace(people, domains={**people.domains, **self.table.domains})

@@ -20,6 +20,7 @@ from .reviewed_table import ReviewedTable as ReviewedTable
 from .reviewed_table import SEEN as SEEN
 from .rows_of_people import ClassMembers as ClassMembers
 from .rows_of_people import RowsOfPeople as RowsOfPeople
+from .rows_of_people import about_rows as about_rows
 from .rows_of_people import each_a_person as each_a_person
 from .rows_of_people import guarantee_to_people as guarantee_to_people
 from .rows_of_people import numbers_of as numbers_of

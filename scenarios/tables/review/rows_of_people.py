@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import exp, expm1
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -161,6 +162,13 @@ class ClassMembers(NamedTuple):
     def in_small_classes(self, size: float) -> int:
         """Number of people with a row in a class of fewer than `size` people."""
         return int(np.unique(self.people[self.sizes[self.classes] < size]).size)
+
+
+def about_rows(guarantee: Guarantee, records: Microdata) -> Guarantee:
+    """A guarantee whose statement says that it is of rows, where people have several."""
+    if str(guarantee) == "none" or RowsOfPeople.of(records) is None:
+        return guarantee
+    return replace(guarantee, statement=f"{guarantee.statement}, of rows, not of people".removeprefix(", "))
 
 
 def drawn_rows(records: Microdata, name: str) -> str | None:

@@ -308,3 +308,14 @@ def test_risk_counts_intervals_of_other_programs_as_one(tmp_path):
     assert said(table, "other spellings").startswith("x: 10 released cells of 12 in other spellings")
     assert said(table, "unread cells").startswith("x: 1 released cell of 12 holds no number")
     assert both_risks(tmp_path, SIXTIES, INTEGER).classes == 1
+
+
+def test_attacks_on_a_release_draw_by_what_it_says(tmp_path):
+    """Seeds depend on no spelling of cells, order of columns or empty cell that is suppressed."""
+    write_people(tmp_path)
+    setting = setting_of(tmp_path, control=False)
+    cells = setting.records.frame[["age", "grade"]]
+    stars, gaps = (cells.assign(age=cells["age"].where(cells["age"] < 60, cell)) for cell in ("*", None))
+    one = finished(setting, stars).content
+    assert finished(setting, gaps).content == finished(setting, stars[["grade", "age"]]).content == one
+    assert finished(setting, cells).content != one

@@ -1,18 +1,23 @@
 """Guarantees about rows, where people have several rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from run_tools import invoke
 
-from defenses import Guarantee, Microdata
+from defenses import Guarantee, Microdata, Mondrian
 from defenses.recoding.pseudonymization import is_pseudonym
 from metrics.columns.cells import read_cells
 from metrics.columns.domains import CategoricalDomain
 from scenarios.assessment.reporting.findings import class_values
+from scenarios.running.plan import NamedMethod, guarantee_on
+from scenarios.tables.dataset import load_table
 from scenarios.tables.review.rows_of_people import (
     ClassMembers,
     RowsOfPeople,
+    about_rows,
     epsilon_of_a_person,
     guarantee_to_people,
     numbers_of,
@@ -180,17 +185,26 @@ def test_risk_of_pseudonyms_is_that_of_people(files, tmp_path):
     assert "alone, people 60 classes that hold one person" in said
 
 
+def test_a_stated_guarantee_is_of_rows_where_people_have_several(files):
+    dataset = load_table(files[0], files[2])
+    entry, guarantee = NamedMethod("Mondrian", Mondrian(k=5), {"k": 5}), Guarantee(k=5, statement="5-anonymity")
+    assert guarantee_on(dataset, entry, guarantee).statement == "5-anonymity, of rows, not of people"
+    assert about_rows(Guarantee(statement="none: no"), dataset.records).statement == "none: no"
+    assert about_rows(guarantee, replace(dataset.records, person=None)) == guarantee
+
+
 @pytest.mark.thorough
 def test_plays_on_people_of_several_rows_say_what_they_count(files, tmp_path):
     small = tmp_path / "small.toml"
     small.write_text(
         '[scenario]\nname = "small"\ndataset = "bank"\nplays = 1\n'
         'game = { use = "CandidateFile", originals = 10, candidates = 20 }\n'
-        '[[defense]]\nuse = "Identity"\n[[attack]]\nuse = "NearestNeighbour"\n'
+        '[[defense]]\nuse = "Mondrian"\nk = 2\n[[attack]]\nuse = "NearestNeighbour"\n'
     )
     said = invoke("run", small, "--data", *files, "--explain", "--db", tmp_path / "t.db").output
     assert "warning: people are drawn with all their rows (id: 240 rows of 60 people, up to 4 rows a person)" in said
     assert said.count("240 rows of 60 people") == 1
+    assert "Mondrian guarantees k=2: 2-anonymity over age, of rows, not of people" in said
 
 
 def test_a_value_that_all_people_of_a_class_have_is_told_of_them():
