@@ -303,9 +303,7 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int
             trials = "" if outcome.score is None else f", {counted(outcome.score.trials, 'trial')}"
             known = {knows: max(0.0, at) for knows, at in evaluation.by_knowledge(goal).items()}
             how = f"attack {outcome.title}, who knows {outcome.knows}{trials}{_compared(outcome)}"
-            how += "".join(
-                f"; {number(at)} for those who know {one}" for one, at in known.items() if one != outcome.knows
-            )
+            how += _of_others(known, outcome.knows)
             if outcome.nothing_told:
                 how = "the release tells nobody apart, whoever attacks"
             status = _status(low, high, threshold)
@@ -322,6 +320,11 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int
                 tuple(known.items()),
                 not outcome.nothing_told,
             )
+
+
+def _of_others(known: Mapping[str, float], knows: str) -> str:
+    """The risk by attackers of other knowledge than the worst one."""
+    return "".join(f"; {number(at)} for those who know {other}" for other, at in known.items() if other != knows)
 
 
 def _few(evaluation: ReleaseEvaluation, goal: str) -> Finding:

@@ -167,12 +167,14 @@ def _range_places(texts: Iterable[str]) -> list[float | None]:
 
 def _range(text: str) -> tuple[float, float, str] | None:
     """Ends of a range, and the word before or the unit behind its number; None if it is none."""
-    match = _RANGE.fullmatch(re.sub(r"(?<=\d),(?=\d{3}\b)|[$€£¥]", "", text).strip("[]() "))
+    match = _RANGE.fullmatch(
+        re.sub(r"(?<=\d),(?=\d{3}\b)|[$€£¥]|(?<=\d)(?:k|万円|円|歳|才|年)(?= *-)", "", text).strip("[]() ")
+    )
     if match is None:
         return None
     before, after = match["before"].strip(), match["after"].strip()
     low = float(match["low"])
-    unit = re.sub(r"^(歳|才|years?( old)?|yrs?|kg|cm|万円|円|人|代) *", "", after)
+    unit = re.sub(r"^(歳|才|years?( old)?|yrs?|kg|cm|万円|円|人|代|k\b) *", "", after)
     if match["high"] is not None:
         return (low, float(match["high"]), "") if match["to"] and not before and not unit else None
     if before in _BELOW or unit in _BELOW_AFTER:

@@ -33,6 +33,8 @@ small | medium | large
 stage I | stage II | stage IV
 Q1 | Q2 | Q3
 <18 | 18-64 | 65+
+<10k | 10k-20k | 20k-50k | 50k+
+100万円未満 | 100万円〜200万円 | 200万円以上
 under 18 | 18 to 64 | 65 and over
 9-10 | 11-20 | 100-120
 0 | 1 | 2-3 | 4+
