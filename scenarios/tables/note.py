@@ -56,10 +56,6 @@ _READ = {
         "{names}: decimal commas ({commas}) and points ({points}) are mixed, so that these texts are categories; "
         "write all numbers in one form"
     ),
-    "other spellings": (
-        "{names}: {cells} of {rows} in other spellings, such as 60-69, [60, 70[, 60+ or 6*, read as the intervals or "
-        "sets that they mean"
-    ),
     "all quasi-identifiers": "no {missing} declared: every {others}column is a quasi-identifier",
     "header of a hierarchy": "{names}: the first line of {file} is a header, which is left out",
     "unused labels": "{names}: releases do not use the hierarchy's label {labels}, which {reason}",
@@ -89,6 +85,11 @@ _SAID = {
         NOTE,
         "{names}: {cells} of {rows:,} {verb} outside the domain, and utility counts them at its ends; if such a number "
         "means a suppressed cell, add --suppressed TEXT",
+    ),
+    "other spellings": (
+        NOTE,
+        "{names}: {cells} of {rows:,} in other spellings, such as 60-69, [60, 70[, 60+ or 6*, read as the intervals or "
+        "sets that they mean",
     ),
     "unread cells": (
         NOTE,

@@ -76,10 +76,11 @@ def test_empty_cells_are_suppressed_where_no_original_is_missing(folder, options
 @pytest.mark.parametrize("options", [(), ("--memory", "600MB")], ids=["memory", "parts"])
 def test_unknown_cells_are_counted_and_refuse_no_file(folder, options):
     released = pd.read_csv("star.csv", dtype=str)
-    released.loc[:2, "age"] = ["N", "[20?29]", "{30|x}"]
+    released.loc[:3, "age"] = ["N", "[20?29]", "{30|x}", "[20-29]"]
     released.loc[:1, "job"] = ["pilot", "{cook|pilot}"]
     released.to_csv("unknown.csv", index=False)
     _, notes = utility("unknown.csv", *options)
+    assert "age: 1 released cell of 200 in other spellings" in notes
     assert "age: 3 released cells of 200 hold no number, interval or set; read as suppressed (*)" in notes
     assert "job: 2 released cells of 200 name a category outside its domain; read as suppressed (*)" in notes
     assert "pilot" not in notes
