@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def queries() -> dict[str, type[Query]]:
     """Queries that curators answer, by class name, in the order of the language of queries."""
     from defenses.base.queries import Query
-    from scenarios.assessment.asking.grammar import PHRASES
+    from scenarios.assessment.asking.phrases import PHRASES
 
     return {name: Query.kinds[name] for name in PHRASES}
 

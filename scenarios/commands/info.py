@@ -61,7 +61,7 @@ def _show_private_answer(name: str) -> None:
     """How `tokumei ask` writes a query, and how a curator answers it."""
     from defenses.base.queries import Query
     from defenses.curators.planning import PLANNERS
-    from scenarios.assessment.asking.grammar import PHRASES
+    from scenarios.assessment.asking.phrases import PHRASES
 
     echo(f"In `tokumei ask`: {PHRASES[name]}\n")
     echo(f"How a curator answers it, `defenses.curators.planning`:\n{inspect.getdoc(PLANNERS[Query.kinds[name]])}\n")

@@ -18,24 +18,9 @@ from dataclasses import dataclass
 
 from defenses.base.queries import Condition, Query
 from metrics.columns import CategoricalDomain, Domain, NumericDomain, refuse
+from scenarios.assessment.asking.phrases import PHRASES
 from scenarios.tables.near_names import suggestion
 
-PHRASES = {
-    "Count": "count",
-    "Sum": "sum of COLUMN",
-    "Mean": "mean of COLUMN",
-    "Median": "median of COLUMN",
-    "Quantile": "quantile LEVEL of COLUMN",
-    "Minimum": "minimum of COLUMN",
-    "Maximum": "maximum of COLUMN",
-    "Variance": "variance of COLUMN",
-    "Covariance": "covariance of COLUMN and COLUMN",
-    "Correlation": "correlation of COLUMN and COLUMN",
-    "Mode": "mode of COLUMN",
-    "Histogram": "histogram of COLUMN",
-    "ContingencyTable": "table of COLUMN and COLUMN [and COLUMN ...]",
-}
-"""How the language writes each class of queries; ``of`` may be left out."""
 STATISTICS = {phrase.split()[0]: name for name, phrase in PHRASES.items()}
 _OF_ANY_DOMAIN = ("Mode", "Histogram", "ContingencyTable")
 _OF_PUBLIC_SIZE = ("Variance", "Covariance", "Correlation")

@@ -22,7 +22,8 @@ from defenses.base.queries import (
 )
 from defenses.curators.planning import PLANNERS
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.assessment.asking.grammar import PHRASES, QueryTextError, Schema, read_query
+from scenarios.assessment.asking.grammar import QueryTextError, Schema, read_query
+from scenarios.assessment.asking.phrases import PHRASES
 
 SCHEMA = Schema(
     ("name", "age", "income", "job", "home town", "note", "weight"),
