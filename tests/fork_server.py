@@ -175,7 +175,7 @@ def run_workers_server(code, numbers, descriptors):
 
 
 def become(request):
-    """Give this process the folder, environment and streams of a new interpreter, and run its module."""
+    """Give this process the folder, environment and streams of a new interpreter, and run its module or script."""
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
@@ -184,10 +184,15 @@ def become(request):
     sys.modules["numpy"].random.seed()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     set_streams(sys.__stdout__.encoding)
-    sys.path[0] = os.getcwd()
+    program, *sys.argv[1:] = request["command"]
+    is_script = program.endswith(".py")
+    sys.path[0] = os.path.dirname(os.path.abspath(program)) if is_script else os.getcwd()
     fork_workers_server()
-    module, *sys.argv[1:] = request["command"]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    if is_script:
+        sys.argv[0] = program
+        runpy.run_path(program, run_name="__main__")
+    else:
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
 
 
 def main():

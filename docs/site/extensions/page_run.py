@@ -14,7 +14,7 @@ SITE = Path(__file__).parents[1]
 ROOT = SITE.parents[1]
 PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
 FORKS = "TOKUMEI_SITE_FORKS"
-"""Variable that names the descriptor of the server from which `programs/tokumei` forks the program, if there is one."""
+"""Variable that names the descriptor of the server from which `programs` fork what they run, if there is one."""
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -185,12 +185,13 @@ class PageRun:
     def _ask(self, request: dict) -> dict:
         if self._worker is None:
             self._worker = subprocess.Popen(
-                [sys.executable, str(SITE / "extensions" / "python_worker.py")],
+                [str(SITE / "programs" / "python"), str(SITE / "extensions" / "python_worker.py")],
                 cwd=self.folder,
                 env=environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 encoding="utf-8",
+                pass_fds=[int(os.environ[FORKS])] if FORKS in os.environ else [],
             )
         assert self._worker.stdin is not None and self._worker.stdout is not None  # noqa: S101, PT018
         self._worker.stdin.write(json.dumps(request) + "\n")

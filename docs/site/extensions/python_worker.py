@@ -8,39 +8,6 @@ import os
 import re
 import sys
 import traceback
-import warnings
-
-INK = "#010203"
-"""Colour of text and axes in pictures. It becomes the colour of the page's text, light or dark."""
-STYLE = {
-    "axes.edgecolor": INK,
-    "axes.facecolor": "none",
-    "axes.labelcolor": INK,
-    "axes.prop_cycle": ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"],
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "figure.dpi": 96,
-    "figure.facecolor": "none",
-    "figure.figsize": (6.4, 3.6),
-    "legend.frameon": False,
-    "savefig.facecolor": "none",
-    "svg.fonttype": "none",
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-}
-
-
-def set_style() -> None:
-    """Draw without window, with colours that are readable on a light and on a dark page."""
-    os.environ.setdefault("MPLBACKEND", "agg")
-    with contextlib.suppress(ImportError):
-        import matplotlib as mpl
-        from cycler import cycler
-
-        style = dict(STYLE)
-        style["axes.prop_cycle"] = cycler(color=style["axes.prop_cycle"])
-        mpl.rcParams.update(style)
 
 
 class PageNamespace:
@@ -74,11 +41,9 @@ class PageNamespace:
         """
         self._parts, self._text = [], io.StringIO()
         reply: dict[str, object] = {"error": None, "trace": None}
-        with contextlib.redirect_stdout(self._text), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        with contextlib.redirect_stdout(self._text):
             try:
                 self._execute(code)
-                self._draw_open_figures()
             except Exception as error:
                 reply |= {"error": "".join(traceback.format_exception_only(error)), "trace": traceback.format_exc()}
         self._flush()
@@ -97,9 +62,7 @@ class PageNamespace:
         self._flush()
         if hasattr(value, "to_frame") and hasattr(value, "to_numpy"):
             value = value.to_frame()
-        if hasattr(value, "savefig"):
-            self._picture(self._svg_of(value))
-        elif hasattr(value, "to_html"):
+        if hasattr(value, "to_html"):
             table = value.to_html(border=0, index=getattr(value.index, "dtype", "") != "int64")
             self._parts.append({"kind": "table", "content": table})
         elif hasattr(value, "_repr_svg_"):
@@ -117,22 +80,8 @@ class PageNamespace:
         exec(compile(tree, "<page>", "exec"), self.names)  # noqa: S102 - code of the documentation itself
         if isinstance(last, ast.Expr):
             value = eval(compile(ast.Expression(last.value), "<page>", "eval"), self.names)  # noqa: S307
-            # Calls that draw return parts of the figure, which is shown anyway.
-            if value is not None and not _is_drawn(value):
+            if value is not None:
                 self.display(value)
-
-    def _draw_open_figures(self) -> None:
-        if "matplotlib.pyplot" in sys.modules:
-            pyplot = sys.modules["matplotlib.pyplot"]
-            for number in pyplot.get_fignums():
-                self._flush()
-                self._picture(self._svg_of(pyplot.figure(number)))
-            pyplot.close("all")
-
-    def _svg_of(self, figure) -> str:
-        stream = io.StringIO()
-        figure.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None})
-        return stream.getvalue().replace(INK, "currentColor")
 
     def _picture(self, svg: str) -> None:
         """Add a picture; its ids get a prefix, since several pictures share a page."""
@@ -149,17 +98,11 @@ class PageNamespace:
         self._text.truncate()
 
 
-def _is_drawn(value: object) -> bool:
-    first = value[0] if isinstance(value, list | tuple) and value else value
-    return type(first).__module__.startswith("matplotlib") and not hasattr(first, "savefig")
-
-
 def main() -> None:
     """Answer requests until standard input ends. What children print goes to standard error."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.path[0] = ""
-    set_style()
     namespace = PageNamespace()
     for line in sys.stdin:
         request = json.loads(line)
