@@ -51,20 +51,15 @@ def _show_export(name: str) -> None:
     echo(f"\n{inspect.cleandoc(export.__doc__ or 'It has no docstring.')}\n")
     if called := vars(export).get("called"):
         echo(f"Known as {', '.join(called)}.\n")
-    if export.__name__ in queries():
-        _show_private_answer(export.__name__)
+    if query := queries().get(export.__name__):
+        from defenses.curators.planning import PLANNERS
+        from scenarios.assessment.asking.phrases import PHRASES
+
+        echo(f"In `tokumei ask`: {PHRASES[export.__name__]}\n")
+        planner = inspect.getdoc(PLANNERS[query])
+        echo(f"How a curator answers it, `defenses.curators.planning`:\n{planner}\n")
     origin = export.__module__ if ":" in name else _importable_from(export)
     echo(f"from {origin} import {export.__name__}    # {inspect.getsourcefile(export)}")
-
-
-def _show_private_answer(name: str) -> None:
-    """How `tokumei ask` writes a query, and how a curator answers it."""
-    from defenses.base.queries import Query
-    from defenses.curators.planning import PLANNERS
-    from scenarios.assessment.asking.phrases import PHRASES
-
-    echo(f"In `tokumei ask`: {PHRASES[name]}\n")
-    echo(f"How a curator answers it, `defenses.curators.planning`:\n{inspect.getdoc(PLANNERS[Query.kinds[name]])}\n")
 
 
 def _importable_from(export: type | Callable[..., object]) -> str:
