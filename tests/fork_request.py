@@ -1,7 +1,7 @@
 """Asks a server of forks for a process and waits for its end; needs no packages, so that it starts at once.
 
-Run as ``python -IS fork_request.py LISTENER ... CODE``, it is a process of `-n`: a fork of the server that listens there
-runs the code, and has the packages loaded.
+Run as ``python -IS fork_request.py LISTENER ... CODE``, it is a process of `-n`: the server that listens there has the
+packages loaded, and a fork of it runs the code.
 """
 
 import json
