@@ -280,7 +280,8 @@ class Plan:
                 known = find(name, package).__name__
                 require(
                     known in scenario_names,
-                    f"the scenario does not play {name!r}{suggestion(name, sorted(scenario_names))}",
+                    f"the scenario does not play {name!r}{suggestion(name, sorted(scenario_names))}; "
+                    f"{package}:{known} adds it",
                 )
                 chosen += [entry for entry in entries if entry.name == known]
         return tuple(chosen)

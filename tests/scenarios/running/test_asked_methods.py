@@ -78,8 +78,11 @@ def test_only_the_methods_that_are_asked_for_are_built(asked, built, defenses, p
 
 
 def test_a_name_that_the_scenario_does_not_play_is_refused_with_the_near_ones(asked):
-    with pytest.raises(ValueError, match=r"the scenario does not play 'GowerMicroaggregation'; did you mean 'Microagg"):
+    with pytest.raises(
+        ValueError, match=r"the scenario does not play 'GowerMicroaggregation'; did you mean 'Microagg"
+    ) as e:
         asked(("GowerMicroaggregation",))
+    assert str(e.value).endswith("; defenses:GowerMicroaggregation adds it")
     with pytest.raises(ValueError, match=r"there is no defense 'Mondrain'; did you mean 'Mondrian'"):
         asked(("Mondrain",))
 
