@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number
 from metrics.columns.parameters import refuse, require
+from metrics.columns.sentences import Sentence
 from metrics.columns.values import (
     SUPPRESSED,
     Array,
@@ -371,7 +372,7 @@ def _segment(text: str) -> tuple[tuple[float, float, bool], ...]:
     interval = INTERVAL.fullmatch(text)
     if interval:
         low, high, closed = _number(interval[1]), _number(interval[2]), interval[3] == "]"
-        refuse(low > high or (low == high and not closed), "is an empty interval")
+        refuse(low > high or (low == high and not closed), Sentence("is an empty interval"))
         return ((low, high, closed),)
     number = _number(text)
     return ((number, number, True),)
@@ -381,8 +382,8 @@ def _number(text: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise ValueError("is no number, interval [low,high] or set {a|b}") from None
-    require(np.isfinite(number), "is not finite")
+        raise ValueError(Sentence("is no number, interval [low,high] or set {{a|b}}")) from None
+    require(np.isfinite(number), Sentence("is not finite"))
     return number
 
 
@@ -405,7 +406,7 @@ def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> Cate
         try:
             member[index, [domain.position(unescape(part)) for part in parts]] = True
         except ValueError as error:
-            _refuse(column, codes, index, f"holds an {error}")
+            _refuse(column, codes, index, Sentence("holds an {error}", error=str(error)))
     return CategoricalCells(domain, codes, suppressed, missing, or_missing, member)
 
 

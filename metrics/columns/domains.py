@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.columns.parameters import refuse, require
+from metrics.columns.sentences import Sentence
 from metrics.columns.values import Floats, Integers, UnfitValueError, distinct_values, numbers_of, text_of
 
 if TYPE_CHECKING:
@@ -149,14 +150,17 @@ class CategoricalDomain:
         """
         position = self._position.get(text_of(name, self._position))
         if position is None:
-            raise ValueError(f"unknown category; {self._known}")
+            raise ValueError(Sentence("unknown category; {known}", known=self._known))
         return position
 
     @property
     def _known(self) -> str:
         if self.inferred:
-            return f"the {self.size} known ones were read from records, so declare the categories of the column"
-        return f"known are {_shorten(self.categories)}"
+            return Sentence(
+                "the {count} known ones were read from records, so declare the categories of the column",
+                count=self.size,
+            )
+        return Sentence("known are {categories}", categories=_shorten(self.categories))
 
     def text(self, value: Any) -> str:
         """Name of the category that a value belongs to; its usual text if there is none."""

@@ -40,6 +40,19 @@ class Sentence(str):
         """The sentence itself, so that messages of exceptions stay sentences."""
         return self
 
+    def plain(self) -> list[Any]:
+        """Pattern and values for JSON; `read` makes the sentence of them again."""
+        return [
+            self.pattern,
+            {name: one.plain() if isinstance(one, Sentence) else one for name, one in self.values.items()},
+        ]
+
+    @classmethod
+    def read(cls, plain: Sequence[Any]) -> Sentence:
+        """The sentence of a pattern and values that `plain` gave."""
+        pattern, values = plain
+        return cls(pattern, **{name: cls.read(one) if isinstance(one, list) else one for name, one in values.items()})
+
     @classmethod
     def joined(cls, separator: str, parts: Sequence[str]) -> Sentence:
         """Sentences behind each other; the separator has words of its own in each language."""

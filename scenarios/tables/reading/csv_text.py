@@ -11,21 +11,21 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from metrics.columns import NUMBER, refuse, require
+from metrics.columns import NUMBER, Sentence, refuse, require
 from scenarios.tables.note import Note
 from scenarios.tables.toml.toml_file import read_text
 
 # What a file is by its first bytes.
 
 COMPRESSED, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
-WORKBOOK = "an Excel workbook"
+WORKBOOK = Sentence("an Excel workbook")
 _OTHER_FORMATS = {
-    PARQUET: "a Parquet file",
-    ZIP: "a ZIP archive and no table",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an Excel workbook of the old format (.xls)",
-    b"SQLite format 3": "a database",
-    b"\x80\x04": "a pickle",
-    b"\x80\x05": "a pickle",
+    PARQUET: Sentence("a Parquet file"),
+    ZIP: Sentence("a ZIP archive and no table"),
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": Sentence("an Excel workbook of the old format (.xls)"),
+    b"SQLite format 3": Sentence("a database"),
+    b"\x80\x04": Sentence("a pickle"),
+    b"\x80\x05": Sentence("a pickle"),
 }
 
 
@@ -151,12 +151,13 @@ class BrokenRowError(ValueError):
     def __init__(self, path: Path | str, line: int, reason: str) -> None:
         self.line = line
         causes = {
-            "end of data": "broken quotes: a quotation mark opens in this row and is never closed",
-            "field limit": (
-                f"a cell that begins in this row has more than {csv.field_size_limit():,} characters; a quotation mark "
-                "may open there and never be closed"
+            "end of data": Sentence("broken quotes: a quotation mark opens in this row and is never closed"),
+            "field limit": Sentence(
+                "a cell that begins in this row has more than {most:,} characters; a quotation mark may open there and "
+                "never be closed",
+                most=csv.field_size_limit(),
             ),
-            "": (
+            "": Sentence(
                 "broken quotes: text follows a closing quotation mark; close each that opens, and write one that "
                 "belongs to a cell twice"
             ),
@@ -241,7 +242,7 @@ def csv_header(path: Path, text: str, declared: str | None = None) -> CsvHeader:
 SEPARATOR_LINE = re.compile(r"\s*sep=[,;\t|]?[ \t]*(?=[\r\n])", re.IGNORECASE)
 """A first line that only names the separator, as Excel writes it."""
 _WEB_PAGE = re.compile(r"\s*(<!doctype|<html)", re.IGNORECASE)
-WEB_PAGE = "is a web page (HTML) and no table"
+WEB_PAGE = Sentence("is a web page (HTML) and no table")
 
 
 def is_web_page(text: str) -> bool:

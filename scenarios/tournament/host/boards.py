@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from leaderboard.pages.report import Section, Table
 from leaderboard.results import FAILURES, Result, goal_words
 from leaderboard.results.version import version
 from leaderboard.statistics.board import ranked
-from metrics.columns import PRIVATE, one_line, refuse
+from metrics.columns import PRIVATE, Sentence, one_line, refuse
 from metrics.columns.printable import printable
 from metrics.table_utility import COMPONENTS
 from scenarios.running.methods.methods import one_liners
@@ -133,12 +134,12 @@ _DETAILS = (
 )
 OF_ANSWERED = ("precision", "top3")
 """Measures that public boards hold only after the close."""
-PAGES = ("standings.csv", "standings.html", "matrix.csv", "board.html")
+PAGES = ("standings.csv", "standings.html", "matrix.csv", "board.html", "remarks.json")
 """Names of the boards' files."""
 FOR_THE_HOST = (
     "These standings count all rows and membership, which stay secret until the close: they are for the host only."
 )
-SCORING_GOES_ON = "Scoring goes on: results are missing, and ranks will change."
+SCORING_GOES_ON = Sentence("Scoring goes on: results are missing, and ranks will change.")
 FAILED = (
     "These submissions made their scoring fail. They count as not scored, and stop nothing else. "
     "`score --retry` scores them again."
@@ -178,12 +179,13 @@ def _worst_cells(worst: AttackOutcome | None) -> tuple[object, ...]:
 def remark(one: Standing) -> str:
     """What a team's rank does not say: a disqualification, files without a score, attacks that did not run, a tie."""
     if one.disqualified:
-        return f"disqualified: {one.disqualified}"
+        return Sentence("disqualified: {reason}", reason=one.disqualified)
     if one.missing:
-        return one.unscored or "handed in nothing"
+        return one.unscored or Sentence("handed in nothing")
     names = built_in_names()
-    not_run = ", ".join(names.get(attack, attack) for attack in one.not_run)
-    return "; ".join(filter(None, (one.unscored, f"{not_run} did not run" if not_run else "", one.tie)))
+    attacks = Sentence.joined(", ", [names.get(attack, attack) for attack in one.not_run])
+    not_run = Sentence("{attacks} did not run", attacks=attacks) if attacks else ""
+    return Sentence.joined("; ", list(filter(None, (one.unscored, not_run, one.tie))))
 
 
 def built_in_legend() -> str:
@@ -318,6 +320,10 @@ class Board:
             "standings.csv": self.standings_csv(),
             "standings.html": lb.render_report(title, about, (lb.Section("Standings", tables=(self.table,)),)),
             "matrix.csv": lb.matrix_to_csv(lb.matrix(results)),
+            # Pages say the remarks of the CSV file in other languages, too.
+            "remarks.json": json.dumps(
+                [said.plain() for one in self.ordered if isinstance(said := remark(one), Sentence)]
+            ),
         }
         if results:
             pages["board.html"] = _page(title, self.state.titles, self.ordered, results, about)
@@ -502,10 +508,14 @@ def _failure_report(team: str, failed: Sequence[Result]) -> list[str]:
 def failed_of(team: str, table: str, attack: str, titles: Mapping[str, str]) -> str:
     """What failed, as its team reads it; empty if it is the business of another team."""
     if attack == team:
-        return f"your attack on {titles.get(table, table)}"
+        return Sentence("your attack on {team}", team=titles.get(table, table))
     if table != team or (attack and not attack.startswith(BASELINE)):
         return ""
-    return f"{built_in_names().get(attack, attack)} on your table" if attack else "your table"
+    return (
+        Sentence("{attack} on your table", attack=built_in_names().get(attack, attack))
+        if attack
+        else Sentence("your table")
+    )
 
 
 def one_line_of(text: str) -> str:

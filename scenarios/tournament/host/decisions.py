@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from metrics.columns import one_line, refuse
+from metrics.columns import Sentence, one_line, refuse
 from scenarios.tournament.rules import (
     LONGEST_MESSAGE,
     GuidedError,
@@ -54,7 +54,7 @@ class Notice:
 
 def post(tournament: Tournament, text: str, now: datetime) -> Notice:
     """Post a message to everybody."""
-    text = checked_text(text, "message", LONGEST_MESSAGE)
+    text = checked_text(text, Sentence("message"), LONGEST_MESSAGE)
     with tournament.log.locked():
         _ = tournament.state().phase
         entry = tournament.log.append("messaged", {"text": text}, now)
@@ -81,19 +81,19 @@ def write_notices(tournament: Tournament) -> list[str]:
         with tournament.log.locked():
             write_whole(tournament.public / "NOTICES.md", page.encode())
     except (ValueError, OSError) as error:
-        skipped.append(f"NOTICES.md was not written: {one_line(error)}")
+        skipped.append(Sentence("NOTICES.md was not written: {why}", why=one_line(error)))
     if not any(entry.kind in ("extended", "reopened") for entry in entries):
         return skipped
     try:
         page = _rules(tournament, entries)
     except (ValueError, OSError) as error:
         # The decision is in the log in any case, whatever is wrong with the host's files.
-        return [*skipped, f"RULES.md has no new deadlines: {one_line(error)}"]
+        return [*skipped, Sentence("RULES.md has no new deadlines: {why}", why=one_line(error))]
     for team in tournament.settings.teams:
         try:
             write_whole(tournament.team_folder(team) / "RULES.md", page.encode(), mode=0o640)
         except (ValueError, OSError) as error:
-            skipped.append(f"{team} has no new RULES.md: {one_line(error)}")
+            skipped.append(Sentence("{team} has no new RULES.md: {why}", team=team, why=one_line(error)))
     return skipped
 
 
@@ -120,18 +120,31 @@ def _text(entry: LogEntry, titles: dict[str, str], shown: Callable[[str], str]) 
     if entry.kind == "messaged":
         return str(details["text"])
     if entry.kind == "submitted" and "late" in details:
-        kind = "table" if details["against"] is None else f"attack on {titles[details['against']]}"
-        return f"The host admitted a late {kind} of {team}: {details['late']}"
+        return Sentence(
+            "The host admitted a late table of {team}: {reason}"
+            if details["against"] is None
+            else "The host admitted a late attack on {target} of {team}: {reason}",
+            target=titles.get(details["against"]),
+            team=team,
+            reason=details["late"],
+        )
     end = shown(details["until"]) if "until" in details else ""
-    to = details.get("to")
-    opened = "The tournament is closed." if to == Phase.CLOSED else f"Phase {to} is open."
+    phase, to = (Phase(details[name]) if name in details else None for name in ("phase", "to"))
     words = {
-        "advanced": f"Phase {details.get('from')} is closed. {opened}",
-        "extended": f"Phase {details.get('phase')} ends at {end}: {reason}",
-        "reopened": f"Phase {details.get('phase')} is open again until {end}: {reason}",
-        "disqualified": f"{team} is disqualified: {reason}",
-        "readmitted": f"{team} takes part again: {reason}",
-        "adopted": "The host logged hashes of the originals, candidate files, roles and settings as they are now.",
+        "advanced": Sentence(
+            "Phase {phase} is closed. The tournament is closed."
+            if to is Phase.CLOSED
+            else "Phase {phase} is closed. Phase {following} is open.",
+            phase=Phase(details["from"]) if "from" in details else None,
+            following=to,
+        ),
+        "extended": Sentence("Phase {phase} ends at {end}: {reason}", phase=phase, end=end, reason=reason),
+        "reopened": Sentence("Phase {phase} is open again until {end}: {reason}", phase=phase, end=end, reason=reason),
+        "disqualified": Sentence("{team} is disqualified: {reason}", team=team, reason=reason),
+        "readmitted": Sentence("{team} takes part again: {reason}", team=team, reason=reason),
+        "adopted": Sentence(
+            "The host logged hashes of the originals, candidate files, roles and settings as they are now."
+        ),
     }
     return words.get(entry.kind, "")
 
@@ -160,16 +173,16 @@ def _moved(tournament: Tournament, kind: str, phase: Phase, until: str, reason: 
         current, present = state.phase, state.end(phase)
         over = order.index(phase) < order.index(current)
         if over and not again:
-            reason = f"phase {phase} is over, the phase is {current}"
-            raise GuidedError(reason, "; `reopen` opens it again", "; reopen it instead")
+            reason = Sentence("phase {phase} is over, the phase is {current}", phase=phase, current=current)
+            raise GuidedError(reason, "; `reopen` opens it again", Sentence("; reopen it instead"))
         if again and not over:
-            reason = f"phase {phase} is not over, the phase is {current}"
-            raise GuidedError(reason, "; `extend` moves its end", "; extend it instead")
-        refuse(present is None and not again, f"phase {phase} has no end")
+            reason = Sentence("phase {phase} is not over, the phase is {current}", phase=phase, current=current)
+            raise GuidedError(reason, "; `extend` moves its end", Sentence("; extend it instead"))
+        refuse(present is None and not again, Sentence("phase {phase} has no end", phase=phase))
         end = _checked_end(state, phase, until, now)
         if present is not None and end <= present and not again:
-            reason = f"phase {phase} runs until {present.isoformat()} already"
-            raise GuidedError(reason, "; --until must be later", "; name a later end")
+            reason = Sentence("phase {phase} runs until {end} already", phase=phase, end=present.isoformat())
+            raise GuidedError(reason, "; --until must be later", Sentence("; name a later end"))
         details = {"phase": str(phase), "until": end.isoformat(timespec="seconds"), "reason": reason}
         tournament.log.append(kind, details | ({"moment": now.isoformat()} if again else {}), now)
     return end
@@ -177,15 +190,22 @@ def _moved(tournament: Tournament, kind: str, phase: Phase, until: str, reason: 
 
 def _checked_end(state: State, phase: Phase, until: str, now: datetime) -> datetime:
     end = datetime.fromisoformat(moment(until))
-    refuse(end <= now, f"{end.isoformat()} has passed; name a later moment")
+    refuse(end <= now, Sentence("{end} has passed; name a later moment", end=end.isoformat()))
     order = state.tournament.settings.phases
     current = order.index(state.phase)
     # The last phase first, since no later one keeps it from being moved.
     for number in reversed(range(order.index(phase) + 1, len(order))):
         theirs = state.end(order[number])
         if theirs is not None and theirs <= end:
-            how = "reopen" if number < current else "extend"
-            raise ValueError(f"phase {order[number]} ends at {theirs.isoformat()}, too early; {how} it first")
+            raise ValueError(
+                Sentence(
+                    "phase {phase} ends at {end}, too early; reopen it first"
+                    if number < current
+                    else "phase {phase} ends at {end}, too early; extend it first",
+                    phase=order[number],
+                    end=theirs.isoformat(),
+                )
+            )
     return end
 
 
@@ -227,7 +247,7 @@ def _decide(tournament: Tournament, team: str, reason: str, now: datetime, kind:
         out = team in tournament.state().disqualified
         refuse(
             out == (kind == "disqualified"),
-            f"team {team} is {'' if out else 'not '}disqualified{' already' if out else ''}",
+            Sentence("team {team} is disqualified already" if out else "team {team} is not disqualified", team=team),
         )
         tournament.log.append(kind, {"team": team, "reason": reason}, now)
 
@@ -257,21 +277,30 @@ def admit(
         state, order = tournament.state(), tournament.settings.phases
         phase = state.phase
         theirs = Phase.ATTACK if target is not None else (order[-3] if phase in (Phase.ATTACK, Phase.CLOSED) else phase)
-        refuse(team in state.disqualified, f"team {team} is disqualified; readmit it first")
+        refuse(team in state.disqualified, Sentence("team {team} is disqualified; readmit it first", team=team))
         end = state.end(theirs)
         if phase is theirs and end is not None and now < end:
-            raise ValueError(f"phase {phase} runs until {end.isoformat()}; `submit` takes the file")
-        refuse(order.index(phase) < order.index(theirs), f"phase {theirs} has not begun, the phase is {phase}")
+            raise ValueError(
+                Sentence("phase {phase} runs until {end}; `submit` takes the file", phase=phase, end=end.isoformat())
+            )
+        refuse(
+            order.index(phase) < order.index(theirs),
+            Sentence("phase {theirs} has not begun, the phase is {phase}", theirs=theirs, phase=phase),
+        )
         if target is None and phase is not theirs and team in state.tables:
-            why = f"the table of {team} is published and others attack it"
-            raise GuidedError(why, "; `reopen` the phase to replace it", "; reopen the phase to replace it")
+            why = Sentence("the table of {team} is published and others attack it", team=team)
+            raise GuidedError(why, "; `reopen` the phase to replace it", Sentence("; reopen the phase to replace it"))
         # A table that nobody can attack would lower the mean advantage of all other teams.
         closing = state.end(Phase.ATTACK)
         ended = phase is Phase.ATTACK and closing is not None and now >= closing
         refuse(
             target is None and (ended or phase is Phase.CLOSED),
-            f"phase attack is over, nobody can attack a table of {team}; `{'extend' if ended else 'reopen'}` phase "
-            "attack first",
+            Sentence(
+                "phase attack is over, nobody can attack a table of {team}; `extend` phase attack first"
+                if ended
+                else "phase attack is over, nobody can attack a table of {team}; `reopen` phase attack first",
+                team=team,
+            ),
         )
         entry = archive(tournament, state.entries, theirs, upload, now, late=reason)
     publish_again(tournament)

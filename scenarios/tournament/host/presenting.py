@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from metrics.columns import PRIVATE, refuse, require
+from metrics.columns import PRIVATE, Sentence, refuse, require
 from scenarios.tournament.rules import LogEntry, Phase, State, Tournament, checked_text, store_file, stored_file
 
 # Pictures of presentations: PNG or JPEG within limits, and without metadata.
@@ -30,29 +30,35 @@ def checked_picture(data: bytes) -> bytes:
 
     The size in pixels is read from the header, so no pixel of a too large picture is decoded.
     """
-    refuse(len(data) > LARGEST_PICTURE, f"picture: has {len(data)} bytes, at most {LARGEST_PICTURE} are allowed")
+    refuse(
+        len(data) > LARGEST_PICTURE,
+        Sentence("picture: has {size} bytes, at most {most} are allowed", size=len(data), most=LARGEST_PICTURE),
+    )
     kind = media_type(data)
     if kind is None:
-        raise ValueError("picture: is neither PNG nor JPEG; save it as one of them")
+        raise ValueError(Sentence("picture: is neither PNG nor JPEG; save it as one of them"))
     try:
         from PIL import Image, ImageOps
     except ImportError:
         raise ValueError(
-            "picture: the tournament's machine lacks Pillow, which removes hidden data from pictures; its host "
-            "installs it by pip install 'tokumei[server]'. The text can be stored without a picture"
+            Sentence(
+                "picture: the tournament's machine lacks Pillow, which removes hidden data from "
+                "pictures; its host installs it by pip install 'tokumei[server]'. The text can be stored "
+                "without a picture"
+            )
         ) from None
     name, target = kind.removeprefix("image/").upper(), io.BytesIO()
-    most = f"at most {LONGEST_SIDE} a side and {MOST_PIXELS} altogether are allowed"
+    most = Sentence("at most {side} a side and {pixels} altogether are allowed", side=LONGEST_SIDE, pixels=MOST_PIXELS)
     try:
         with _undamaged():
             # This reads the header alone.
             source = Image.open(io.BytesIO(data), formats=[name])
     except Image.DecompressionBombError:
-        raise ValueError(f"picture: has too many pixels; {most}") from None
+        raise ValueError(Sentence("picture: has too many pixels; {most}", most=most)) from None
     width, height = source.size
     require(
         0 < width <= LONGEST_SIDE and 0 < height <= LONGEST_SIDE and width * height <= MOST_PIXELS,
-        f"picture: has {width} x {height} pixels; {most}",
+        Sentence("picture: has {width} x {height} pixels; {most}", width=width, height=height, most=most),
     )
     with _undamaged():
         turned = ImageOps.exif_transpose(source)
@@ -61,7 +67,10 @@ def checked_picture(data: bytes) -> bytes:
         clean = Image.new(mode, turned.size)
         clean.paste(turned.convert(mode))
         clean.save(target, name, **({"quality": 90} if name == "JPEG" else {}))
-    refuse(target.tell() > 2 * LARGEST_PICTURE, "picture: is too large when it is decoded; save it with fewer pixels")
+    refuse(
+        target.tell() > 2 * LARGEST_PICTURE,
+        Sentence("picture: is too large when it is decoded; save it with fewer pixels"),
+    )
     return target.getvalue()
 
 
@@ -71,7 +80,7 @@ def _undamaged() -> Iterator[None]:
     try:
         yield
     except (OSError, SyntaxError, ValueError):
-        raise ValueError("picture: is damaged; save it again") from None
+        raise ValueError(Sentence("picture: is damaged; save it again")) from None
 
 
 LONGEST_TEXT = 20_000
@@ -114,7 +123,7 @@ def present(
 ) -> Presentation:
     """Store a team's presentation in place of its former one."""
     tournament.team_folder(team)
-    content = checked_text(text, "text of the presentation", LONGEST_TEXT).encode()
+    content = checked_text(text, Sentence("text of the presentation"), LONGEST_TEXT).encode()
     image = None if picture is None else checked_picture(picture)
     with tournament.log.locked():
         tournament.sweep()
@@ -174,12 +183,16 @@ def _check_open(state: State, team: str, now: datetime) -> None:
     phase, end = state.phase, state.until
     refuse(
         phase is Phase.CLOSED or (phase is Phase.ATTACK and end is not None and now >= end),
-        "the tournament has ended; presentations stay as they are",
+        Sentence("the tournament has ended; presentations stay as they are"),
     )
-    refuse(team in state.disqualified, f"team {team} is disqualified")
+    refuse(team in state.disqualified, Sentence("team {team} is disqualified", team=team))
     refuse(
         sum(one.kind == "presented" and one.details["team"] == team for one in state.entries) >= MOST_CHANGES,
-        f"team {team} has changed its presentation {MOST_CHANGES} times, no more changes are allowed",
+        Sentence(
+            "team {team} has changed its presentation {count} times, no more changes are allowed",
+            team=team,
+            count=MOST_CHANGES,
+        ),
     )
 
 

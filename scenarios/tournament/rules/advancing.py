@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from metrics.columns import refuse
+from metrics.columns import Sentence, refuse
 from scenarios.tables.seeds import generator
 from scenarios.tournament.rules.arrivals import undecided_tables
 from scenarios.tournament.rules.folder import State, Submission, Tournament, csv_bytes, opened_tournament, write_whole
@@ -29,10 +29,10 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
         tournament.sweep()
         state = tournament.state(tournament.log.entries())
         phase, end = state.phase, state.until
-        refuse(phase is Phase.CLOSED, "the tournament is closed")
+        refuse(phase is Phase.CLOSED, Sentence("the tournament is closed"))
         if end is not None and now < end and not early:
-            runs = f"phase {phase} runs until {end.isoformat()}"
-            raise GuidedError(runs, "; --early closes it now", "; tick the box to close it now")
+            runs = Sentence("phase {phase} runs until {end}", phase=phase, end=end.isoformat())
+            raise GuidedError(runs, "; --early closes it now", Sentence("; tick the box to close it now"))
         following = tournament.settings.after(phase)
         if phase is Phase.ANONYMIZE:
             _publish_candidates(tournament)

@@ -19,7 +19,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from metrics.columns import PRIVATE, UNFINISHED, refuse, write_atomically
+from metrics.columns import PRIVATE, UNFINISHED, Sentence, refuse, write_atomically
 from scenarios.tournament.rules.folder import Tournament
 from scenarios.tournament.rules.log import LogEntry, named_file
 from scenarios.tournament.rules.settings import Phase
@@ -89,7 +89,7 @@ def record(
     waits = sum(_size(path) for path in _paths(tournament) if path.name.split(".")[1] == team)
     refuse(
         waits + size > MOST_WAITING,
-        f"{waits >> 20} MiB of {team} wait to be checked; send this once they are",
+        Sentence("{waits} MiB of {team} wait to be checked; send this once they are", waits=waits >> 20, team=team),
         TooManyBytesError,
     )
     phase, token = phase_at(tournament, tournament.log.head().lasting, arrived, now), secrets.token_hex(8)

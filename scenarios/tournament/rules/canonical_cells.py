@@ -18,6 +18,7 @@ from metrics.columns import (
     Domain,
     NumericCells,
     NumericDomain,
+    Sentence,
     UnfitValueError,
     format_number,
     interval_cell,
@@ -46,15 +47,15 @@ def canonical_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) 
 def _canonical(text: str, domain: Domain, decimals: int, may_miss: bool) -> str | None:
     if text == "" and may_miss:
         return None
-    require(text, "is empty, and no original lacks a value here; write * for a suppressed cell")
-    refuse(len(text) > LONGEST, f"is longer than {LONGEST} characters")
+    require(text, Sentence("is empty, and no original lacks a value here; write * for a suppressed cell"))
+    refuse(len(text) > LONGEST, Sentence("is longer than {longest} characters", longest=LONGEST))
     if isinstance(domain, NumericDomain):
         _check_numbers(text, domain, decimals)
         if _PLAIN.fullmatch(text):
             # As `read_cells` would, whose data frame takes most of the time that a table takes.
             return interval_cell(float(text), float(text), closed=True)
     elif text[0] in "=+-@\t\r" and unescape(text) not in domain.categories:
-        raise ValueError("begins like a formula")
+        raise ValueError(Sentence("begins like a formula"))
     try:
         cells = read_cells(pd.Series([text], dtype=object), domain)
     except UnfitValueError as error:
@@ -80,7 +81,7 @@ _remembered = lru_cache(_REMEMBERED)(_canonical)
 
 def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:
     """Check that all numbers in a cell lie in the public range and do not have too many decimals."""
-    refuse(text.count("{") > 1, "is a set within a set")
+    refuse(text.count("{") > 1, Sentence("is a set within a set"))
     # In decimal notation, since the binary number nearest to 32.277248 is slightly larger.
     low = Decimal(format_number(domain.low))
     high = Decimal(format_number(domain.edges[-1] if text[0] in "[{" else domain.high))
@@ -88,16 +89,28 @@ def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:
         try:
             number = Decimal(part)
         except InvalidOperation:
-            raise ValueError("begins like a formula" if text[0] in "=+-@" else "is no number") from None
-        require(number.is_finite(), "is not finite")
+            raise ValueError(
+                Sentence("begins like a formula") if text[0] in "=+-@" else Sentence("is no number")
+            ) from None
+        require(number.is_finite(), Sentence("is not finite"))
         if not low <= number <= high:
             raise ValueError(
-                f"lies outside the public range {format_number(domain.low)} to {format_number(domain.high)}"
+                Sentence(
+                    "lies outside the public range {low} to {high}",
+                    low=format_number(domain.low),
+                    high=format_number(domain.high),
+                )
             )
         exponent = number.normalize().as_tuple().exponent
         if isinstance(exponent, int) and -exponent > decimals:
-            most = "be integers" if decimals == 0 else f"have at most {decimals} digits after the point"
-            raise ValueError(f"is too precise: numbers here must {most}")
+            raise ValueError(
+                Sentence("is too precise: numbers here must be integers")
+                if decimals == 0
+                else Sentence(
+                    "is too precise: numbers here must have at most {decimals} digits after the point",
+                    decimals=decimals,
+                )
+            )
 
 
 # Suggestions for cells that break a rule: what the team probably meant, as a cell that would be accepted.

@@ -12,7 +12,7 @@ import pandas as pd
 from defenses.base import Microdata
 from leaderboard.pages import counted, text_table
 from leaderboard.results.goals import goal_words
-from metrics.columns import Floats, Integers, refuse
+from metrics.columns import Floats, Integers, Sentence, refuse
 from metrics.profile import original_profile, profile, record_similarity
 from scenarios.games import GivenPeople
 from scenarios.games.decoys import NearGroups
@@ -83,10 +83,14 @@ class OriginFit:
         gain = self.assigned - self.overall
         if gain < _LEAST_GAIN or self.declared - self.overall >= _LEAST_SHARE * gain:
             return ""
-        return (
-            f"warning: rows resemble the originals that {ORIGINAL_ROW} names no more than all others (similarity "
-            f"{self.declared:.3f} and {self.overall:.3f}; other origins reach {self.assigned:.3f}); is {ORIGINAL_ROW} "
-            "in the order of the rows?"
+        return Sentence(
+            "warning: rows resemble the originals that {column} names no more than all others (similarity "
+            "{declared:.3f} and {overall:.3f}; other origins reach {assigned:.3f}); is {column} in the order of the "
+            "rows?",
+            column=ORIGINAL_ROW,
+            declared=self.declared,
+            overall=self.overall,
+            assigned=self.assigned,
         )
 
 

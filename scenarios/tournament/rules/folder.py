@@ -32,7 +32,7 @@ import numpy as np
 import pandas as pd
 
 from defenses.base import Microdata
-from metrics.columns import UNFINISHED, Integers, refuse, write_atomically
+from metrics.columns import UNFINISHED, Integers, Sentence, refuse, write_atomically
 from metrics.table_utility import prediction_target
 from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tournament.rules.log import (
@@ -92,7 +92,14 @@ def changed_setting(path: Path, recorded: Mapping[str, Any], actual: Mapping[str
     """Which setting was changed by hand since the opening; empty if none was, or if the opening logged none."""
     for name, value in recorded.items():
         if value != actual.get(name):
-            return f"{path}: {name} was changed by hand from {value!r} to {actual.get(name)!r}; put it back ({movers})"
+            return Sentence(
+                "{path}: {name} was changed by hand from {old!r} to {new!r}; put it back ({movers})",
+                path=path,
+                name=name,
+                old=value,
+                new=actual.get(name),
+                movers=movers,
+            )
     return ""
 
 
@@ -219,7 +226,11 @@ class Tournament:
         """Folder that a team may see, besides the public one."""
         refuse(
             team not in self.settings.teams,
-            f"there is no team {team[:40]!r}; the teams are {', '.join(self.settings.teams[:20])}",
+            Sentence(
+                "there is no team {team!r}; the teams are {teams}",
+                team=team[:40],
+                teams=", ".join(self.settings.teams[:20]),
+            ),
         )
         return self.folder / "teams" / team
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from metrics.columns import Sentence
+
 MOST_SHOWN = 50
 """Largest number of problems that are listed; the others are counted."""
 MOST_ROWS = 20
@@ -91,7 +93,7 @@ class FileError(ValueError):
         self.name, self.reason = name, reason
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.reason}"
+        return Sentence("{name}: {reason}", name=self.name, reason=self.reason)
 
 
 def refuse_file(condition: object, name: str, reason: str) -> None:
@@ -115,7 +117,7 @@ class GuidedError(ValueError):
 
     def __init__(self, reason: str, command: str, page: str) -> None:
         super().__init__(reason, command, page)
-        self.on_page = reason + page
+        self.on_page = Sentence.joined("", (reason, page))
 
     def __str__(self) -> str:
         return "".join(self.args[:2])

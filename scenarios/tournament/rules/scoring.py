@@ -28,7 +28,7 @@ from attacks import (
 )
 from defenses import MicrodataRelease
 from leaderboard import Result, Store
-from metrics.columns import Integers
+from metrics.columns import Integers, Sentence
 from metrics.score import Scores
 from scenarios.games import FinishedRelease, GivenPeople, Randomness, RowQuestion, claims_of, make_release
 from scenarios.games.people import Drawn
@@ -103,7 +103,10 @@ def baseline_name(attack: Attack) -> str:
 
 def built_in_names() -> dict[str, str]:
     """What pages call each baseline attack."""
-    return {baseline_name(one): f"built-in attack {ascii_uppercase[place]}" for place, one in enumerate(baselines())}
+    return {
+        baseline_name(one): Sentence("built-in attack {letter}", letter=ascii_uppercase[place])
+        for place, one in enumerate(baselines())
+    }
 
 
 @dataclass(frozen=True)

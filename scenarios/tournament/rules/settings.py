@@ -12,8 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from leaderboard.pages.number_text import counted
-from metrics.columns import refuse, require
+from metrics.columns import Sentence, refuse, require
 from metrics.columns.printable import printable
 from scenarios.tables.toml.toml_file import TomlTable, read_bytes, read_toml
 from scenarios.tournament.rules.log import tournament_files
@@ -27,42 +26,53 @@ LONGEST_TITLE, LONGEST_TOURNAMENT, LONGEST_REASON, LONGEST_MESSAGE = 60, 80, 500
 
 def checked_title(title: str, team: str, others: Mapping[str, str]) -> str:
     """A title of a team in any script, in Unicode's composed form and without spaces at its ends."""
-    given = _composed(title, f"of team {team}", LONGEST_TITLE)
+    given = _composed(title, Sentence("of team {team}", team=team), LONGEST_TITLE)
     for other, theirs in others.items():
         refuse(
             other != team and alike(given) in (alike(other), alike(theirs)),
-            f"title {given!r} of team {team}: is that of team {other}",
+            Sentence("title {given!r} of team {team}: is that of team {other}", given=given, team=team, other=other),
         )
     return given
 
 
 def tournament_title(title: str) -> str:
     """A title of a tournament in any script, in Unicode's composed form and without spaces at its ends."""
-    return _composed(title, "of the tournament", LONGEST_TOURNAMENT)
+    return _composed(title, Sentence("of the tournament"), LONGEST_TOURNAMENT)
 
 
 def _composed(title: str, of: str, longest: int) -> str:
     """A title in one line and in Unicode's composed form."""
     given = " ".join(unicodedata.normalize("NFC", title).split())
     shown = repr(given[:longest])
-    refuse(not given or len(given) > longest, f"title {shown} {of}: must have 1 to {longest} characters")
-    refuse(printable(title) != title or not given.isprintable(), f"title {shown} {of}: holds a control character")
+    refuse(
+        not given or len(given) > longest,
+        Sentence("title {shown} {of}: must have 1 to {longest} characters", shown=shown, of=of, longest=longest),
+    )
+    refuse(
+        printable(title) != title or not given.isprintable(),
+        Sentence("title {shown} {of}: holds a control character", shown=shown, of=of),
+    )
     return given
 
 
 def checked_text(text: str, what: str, longest: int) -> str:
     """A text that others see, such as a reason, without spaces at its ends."""
     given = text.replace("\r\n", "\n").strip()
-    require(given, f"{what}: must not be empty; teams see it")
-    refuse(len(given) > longest, f"{what}: has {len(given)} characters, at most {longest} are allowed")
-    refuse(printable(given) != given, f"{what}: holds a control character")
+    require(given, Sentence("{what}: must not be empty; teams see it", what=what))
+    refuse(
+        len(given) > longest,
+        Sentence(
+            "{what}: has {count} characters, at most {most} are allowed", what=what, count=len(given), most=longest
+        ),
+    )
+    refuse(printable(given) != given, Sentence("{what}: holds a control character", what=what))
     return given
 
 
 def checked_reason(reason: str) -> str:
     """A reason in one line; see `checked_text`."""
     try:
-        return " ".join(checked_text(reason, "reason", LONGEST_REASON).split())
+        return " ".join(checked_text(reason, Sentence("reason"), LONGEST_REASON).split())
     except ValueError as error:
         raise GuidedError("", f"--{error}", str(error)) from None
 
@@ -99,7 +109,10 @@ class Phase(StrEnum):
 
 def team_name(name: str) -> str:
     """Check a team's name, which is also used in file names."""
-    require(TEAM_NAME.fullmatch(name), f"team {name!r}: a name is 1 to 32 of the letters A-Z, a-z, digits and hyphens")
+    require(
+        TEAM_NAME.fullmatch(name),
+        Sentence("team {name!r}: a name is 1 to 32 of the letters A-Z, a-z, digits and hyphens", name=name),
+    )
     return name
 
 
@@ -114,8 +127,11 @@ def moment(text: str) -> str:
         return _parsed(text).astimezone(UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError):
         raise ValueError(
-            f"{text!r} is no moment; write it as 2026-06-17T12:00 or 2026-06-17T12:00+09:00, or as 2026-06-17 for "
-            "the end of that day"
+            Sentence(
+                "{text!r} is no moment; write it as 2026-06-17T12:00 or 2026-06-17T12:00+09:00, or as "
+                "2026-06-17 for the end of that day",
+                text=text,
+            )
         ) from None
 
 
@@ -130,7 +146,7 @@ def _parsed(text: str) -> datetime:
         return datetime.fromisoformat(text)
 
 
-_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+_SECONDS = {Sentence("second"): 1, Sentence("minute"): 60, Sentence("hour"): 3600, Sentence("day"): 86400}
 _DURATION = re.compile(r"([0-9]{1,5}) ?(s|min|h|d)")
 
 
@@ -145,7 +161,8 @@ def seconds_in(text: str) -> int:
 def duration_text(seconds: int) -> str:
     """A length of time in its largest whole unit, such as ``12 hours``."""
     unit = next(unit for unit, size in reversed(_SECONDS.items()) if seconds % size == 0)
-    return counted(seconds // _SECONDS[unit], unit)
+    count = seconds // _SECONDS[unit]
+    return Sentence("{count:,} {unit}" if count == 1 else "{count:,} {unit}s", count=count, unit=unit)
 
 
 def local_text(moment: datetime) -> str:
@@ -235,10 +252,13 @@ class Settings(TomlTable):
         parts = []
         if self.publish_every is not None:
             every = duration_text(self.publish_every)
-            parts.append(f"They are updated every {every}, counted back from the end of the attack phase.")
+            parts.append(
+                Sentence("They are updated every {every}, counted back from the end of the attack phase.", every=every)
+            )
         if self.freeze is not None:
-            parts.append(f"In its last {duration_text(self.freeze)} they are frozen until the close.")
-        return " ".join(parts)
+            last = duration_text(self.freeze)
+            parts.append(Sentence("In its last {last} they are frozen until the close.", last=last))
+        return Sentence.joined(" ", parts)
 
     @property
     def phases(self) -> list[Phase]:

@@ -21,8 +21,7 @@ import numpy as np
 import pandas as pd
 
 from attacks.base import RankedAnswers
-from leaderboard.pages.number_text import counted
-from metrics.columns import Domain, Integers, NumericDomain, nearest_name, require
+from metrics.columns import Domain, Integers, NumericDomain, Sentence, nearest_name, require
 from scenarios.tables import Dataset, load_table, read_bytes, unreadable
 from scenarios.tables.reading import (
     COMPRESSED,
@@ -73,22 +72,27 @@ def read_csv_text(data: bytes, most: int, *, empty_rows: bool = False) -> CsvTex
     Taken as what they are: a byte order mark, any line ends, blank lines, a first line ``sep=;``, semicolons, tabs or
     bars between the fields, and lines or columns of empty fields at the end, as spreadsheets write them.
     """
-    what = "compressed" if data.startswith(COMPRESSED) else other_format(data)
+    what = Sentence("compressed") if data.startswith(COMPRESSED) else other_format(data)
     if what is not None:
-        return _unreadable(f"is {what}", "submit UTF-8 text with commas between the fields (CSV)")
+        return _unreadable(
+            Sentence("is {what}", what=what), Sentence("submit UTF-8 text with commas between the fields (CSV)")
+        )
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         guess = guessed_encoding(data)
-        perhaps = f", but perhaps {guess.upper()}" if guess else ""
-        return _unreadable(f"is no UTF-8 text{perhaps}", "save it as UTF-8 (in Excel: CSV UTF-8)", line)
+        return _unreadable(
+            Sentence("is no UTF-8 text, but perhaps {guess}" if guess else "is no UTF-8 text", guess=guess.upper()),
+            Sentence("save it as UTF-8 (in Excel: CSV UTF-8)"),
+            line,
+        )
     if "\0" in text:
-        return _unreadable("holds a NUL character", None, text[: text.index("\0")].count("\n") + 1)
+        return _unreadable(Sentence("holds a NUL character"), None, text[: text.index("\0")].count("\n") + 1)
     if not text.strip():
-        return _unreadable("is empty", "the first line must name the columns")
+        return _unreadable(Sentence("is empty"), Sentence("the first line must name the columns"))
     if is_web_page(text):
-        return _unreadable(WEB_PAGE, "save its table as CSV")
+        return _unreadable(WEB_PAGE, Sentence("save its table as CSV"))
     text = SEPARATOR_LINE.sub("", text, count=1) if SEPARATOR_LINE.match(text) else text
     read = CsvText()
     records: list[list[str]] = []
@@ -103,9 +107,9 @@ def read_csv_text(data: bytes, most: int, *, empty_rows: bool = False) -> CsvTex
             if len(records) > 2 * most:
                 break
     except BrokenRowError as error:
-        read.problems.append(Problem(f"is no CSV ({error.why})", line=error.line))
+        read.problems.append(Problem(Sentence("is no CSV ({why})", why=error.why), line=error.line))
     if len(records) > most + 1:
-        read.problems.append(Problem(f"has more than {most} rows"))
+        read.problems.append(Problem(Sentence("has more than {most} rows", most=most)))
     if records:
         _fill(read, records[0], records[1:])
     return read
@@ -125,11 +129,15 @@ def _fill(read: CsvText, header: list[str], rows: list[list[str]]) -> None:
             others[len(row)].append(number)
     # One cause is one problem, in however many rows.
     for count, numbers in others.items():
-        fields = f"has {count} field{'' if count == 1 else 's'}, the header has {width}"
-        advice = "put a cell that holds the separator into double quotes" if count > width else None
+        fields = Sentence(
+            "has {count} field, the header has {width}" if count == 1 else "has {count} fields, the header has {width}",
+            count=count,
+            width=width,
+        )
+        advice = Sentence("put a cell that holds the separator into double quotes") if count > width else None
         read.problems.append(Problem(fields, tuple(numbers), suggestion=advice))
     if not rows and not read.problems:
-        read.problems.append(Problem("names columns but holds no row"))
+        read.problems.append(Problem(Sentence("names columns but holds no row")))
 
 
 def _unreadable(problem: str, suggestion: str | None, line: int | None = None) -> CsvText:
@@ -214,7 +222,7 @@ def read_sheet(name: str, data: bytes, form: Form) -> Sheet:
         reader = _CellReader(form, column, domain, decimals)
         frame[column] = problems.column(column, columns.get(column, []), reader.read, reader.suggestion)
     origin = problems.row_numbers(ORIGINAL_ROW, columns.get(ORIGINAL_ROW, []), form.originals, none=-1)
-    problems.once(ORIGINAL_ROW, origin, "original")
+    problems.once(ORIGINAL_ROW, origin, Sentence("original"))
     problems.refuse(name)
     return Sheet(pd.DataFrame(frame, dtype=object), np.array(origin, dtype=np.intp))
 
@@ -232,7 +240,7 @@ def read_answers(name: str, data: bytes, released: int, candidates: int) -> Rank
     columns = _columns(text, problems, ["released_row", "candidate_row", "confidence"])
     target = problems.row_numbers("released_row", columns.get("released_row", []), released)
     answer = problems.row_numbers("candidate_row", columns.get("candidate_row", []), candidates)
-    problems.once("released_row", target, "released row")
+    problems.once("released_row", target, Sentence("released row"))
     score = problems.column("confidence", columns.get("confidence", []), _confidence, _percentage)
     problems.refuse(name)
     return RankedAnswers(
@@ -247,10 +255,17 @@ def read_answers(name: str, data: bytes, released: int, candidates: int) -> Rank
 def notes_on(answers: RankedAnswers) -> tuple[str, ...]:
     """What a team should know about a valid correspondence table: how many rows it answers, and what looks wrong."""
     count, rows = answers.target.size, answers.targets
-    notes = [f"{count} of {rows} row{'' if rows == 1 else 's'} answered"]
+    notes = [
+        Sentence(
+            "{count} of {rows} row answered" if rows == 1 else "{count} of {rows} rows answered", count=count, rows=rows
+        )
+    ]
     if count > 1 and len(set(answers.answer.tolist())) == 1:
         notes.append(
-            f"warning: every answer names candidate_row {answers.answer[0]}, which is right for one row at most"
+            Sentence(
+                "warning: every answer names candidate_row {answer}, which is right for one row at most",
+                answer=answers.answer[0],
+            )
         )
     return tuple(notes)
 
@@ -294,7 +309,9 @@ class _Problems:
                 rows[text].append(row)
         for number, (text, why) in enumerate(wrong.items()):
             right = suggestion(text) if suggestion and number < MOST_SHOWN else None
-            self.found.append(Problem(f"{_quoted(text)} {why}", tuple(rows[text]), column, right))
+            self.found.append(
+                Problem(Sentence("{text} {why}", text=_quoted(text), why=why), tuple(rows[text]), column, right)
+            )
         return [values[text] for text in texts]
 
     def row_numbers(self, column: str, texts: Sequence[str], count: int, *, none: int | None = None) -> list[int]:
@@ -307,7 +324,7 @@ class _Problems:
                 return int(text.partition(".")[0])
             require(
                 text.isascii() and text.isdigit() and len(text) < 10 and int(text) < count,
-                f"is no row number from 0 to {count - 1}",
+                Sentence("is no row number from 0 to {count}", count=count - 1),
             )
             return int(text)
 
@@ -319,19 +336,31 @@ class _Problems:
             # Programs write a column of numbers with an empty cell so: that is one mistake.
             rows = tuple(row for row, text in zip(self._rows, texts, strict=False) if text in with_point)
             first = next(text for text in texts if text in with_point)
-            others = counted(len(with_point) - 1, "other cell")
-            why = f"{_quoted(first)} and {others} are row numbers with a decimal point"
-            right = f"write whole numbers, such as {int(first.partition('.')[0])} for {first}"
+            others = len(with_point) - 1
+            why = Sentence(
+                "{first} and {count:,} other cell are row numbers with a decimal point"
+                if others == 1
+                else "{first} and {count:,} other cells are row numbers with a decimal point",
+                first=_quoted(first),
+                count=others,
+            )
+            whole = int(first.partition(".")[0])
+            right = Sentence("write whole numbers, such as {whole} for {first}", whole=whole, first=first)
             self.found.append(Problem(why, rows, column, right))
 
         def suggestion(text: str) -> str | None:
             if text == str(count):
-                subtract = f"; subtract 1 from every {column}" if from_one else ""
-                return f"rows count from 0, below the header{subtract}"
+                return Sentence(
+                    "rows count from 0, below the header; subtract 1 from every {column}"
+                    if from_one
+                    else "rows count from 0, below the header",
+                    column=column,
+                )
             whole, _, decimals = text.strip().partition(".")
             if whole.isascii() and whole.isdigit() and not decimals.strip("0") and int(whole[:9]) < count:
-                return f"write {int(whole[:9])}"
-            return "leave the cell empty for a row that stems from no original" if none is not None else None
+                return Sentence("write {cell}", cell=int(whole[:9]))
+            advice = Sentence("leave the cell empty for a row that stems from no original")
+            return advice if none is not None else None
 
         return [-1 if one is None else one for one in self.column(column, texts, read, suggestion)]
 
@@ -346,10 +375,10 @@ class _Problems:
         for number, rows in again.items():
             self.found.append(
                 Problem(
-                    f"{number} stands in row {first[number]} already",
+                    Sentence("{number} stands in row {first} already", number=number, first=first[number]),
                     tuple(rows),
                     column,
-                    f"each {what} may stand in one row",
+                    Sentence("each {what} may stand in one row", what=what),
                 )
             )
 
@@ -360,26 +389,33 @@ def _columns(text: CsvText, problems: _Problems, wanted: Sequence[str]) -> dict[
         return {}
     missing = [column for column in wanted if column not in text.header]
     if len(missing) == len(wanted) and len(text.header) > 1:
-        problems.found.append(Problem("its first line names no column", suggestion="it must be " + ",".join(wanted)))
+        problems.found.append(
+            Problem(
+                Sentence("its first line names no column"),
+                suggestion=Sentence("it must be {wanted}", wanted=",".join(wanted)),
+            )
+        )
         return {}
     counts = Counter(text.header)
     for column, times in list(counts.items())[: 2 * MOST_SHOWN + len(wanted)]:
         if times > 1:
-            often = "twice" if times == 2 else f"{times} times"
-            problems.found.append(Problem(f"column {_quoted(column)} stands {often}"))
+            often = Sentence("twice") if times == 2 else Sentence("{times} times", times=times)
+            problems.found.append(
+                Problem(Sentence("column {column} stands {often}", column=_quoted(column), often=often))
+            )
         if column not in wanted:
             meant = nearest_name(column[:LONGEST_SUGGESTION].strip().replace(" ", "_"), missing, cutoff=0.75)
             if column in {"", "Unnamed: 0"}:
-                hint = " (row numbers? save it without them)"
+                hint = Sentence(" (row numbers? save it without them)")
             else:
-                hint = f" (should it be {meant!r}?)" if meant else ""
+                hint = Sentence(" (should it be {meant!r}?)", meant=meant) if meant else ""
             problems.found.append(
                 Problem(
-                    f"there must be no column {_quoted(column)}{hint}",
-                    suggestion=f"the columns are {', '.join(wanted)}",
+                    Sentence("there must be no column {column}{hint}", column=_quoted(column), hint=hint),
+                    suggestion=Sentence("the columns are {wanted}", wanted=", ".join(wanted)),
                 )
             )
-    problems.found += [Problem(f"column {column!r} is missing") for column in missing]
+    problems.found += [Problem(Sentence("column {column!r} is missing", column=column)) for column in missing]
     position = {column: number for number, column in reversed(list(enumerate(text.header)))}
     return {column: [row[position[column]] for _, row in text.rows] for column in wanted if column in position}
 
@@ -403,7 +439,7 @@ class _CellReader:
         if isinstance(self.form.written.columns.get(self.column), DateForm):
             return None
         cell = suggested_cell(text, self.domain, self.decimals, may_miss=self.column in self.form.with_missing)
-        return None if cell is None or text == "" else f"write {cell}"
+        return None if cell is None or text == "" else Sentence("write {cell}", cell=cell)
 
 
 def _confidence(text: str) -> float:
@@ -411,7 +447,7 @@ def _confidence(text: str) -> float:
         value = float(text)
     except ValueError:
         value = np.nan
-    require(0 <= value <= 1, "is no number from 0 to 1")
+    require(0 <= value <= 1, Sentence("is no number from 0 to 1"))
     return value
 
 
@@ -422,7 +458,7 @@ def _percentage(text: str) -> str | None:
         value = float(number.rstrip("%").replace(",", ".")) / (100 if number.endswith("%") else 1)
     except ValueError:
         return None
-    return f"write {value:g}" if 0 <= value <= 1 else None
+    return Sentence("write {cell}", cell=f"{value:g}") if 0 <= value <= 1 else None
 
 
 def _quoted(text: str) -> str:

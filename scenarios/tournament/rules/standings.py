@@ -8,19 +8,24 @@ from dataclasses import dataclass, replace
 from math import fsum
 
 from leaderboard.results import FAILURES, Result, in_order
+from metrics.columns import Sentence
 from metrics.score import Score
 from scenarios.tournament.rules.scoring import BASELINE, WAITING
 
-TIE_BREAKERS = ("defense", "attack", "utility")
+TIE_BREAKERS = (Sentence("defense"), Sentence("attack"), Sentence("utility"))
 """What decides between teams whose sums of ranks are equal, in this order."""
-UNSCORABLE = "could not be scored"
+UNSCORABLE = Sentence("could not be scored")
 NOT_RUN = "did_not_run"
 """Goal of a baseline attack that failed or took too long, which counts as not survived."""
 RANKING = {
-    "ranks": "# is the rank by the sum of the ranks in defense and attack. Of equal sums, the higher defense comes "
-    "first, then the higher attack, then the higher utility.",
-    "score": "# is the rank by defense + attack, where a missing one counts 0; equal sums share it. A baseline attack "
-    "that did not run counts as not survived.",
+    "ranks": Sentence(
+        "# is the rank by the sum of the ranks in defense and attack. Of equal sums, the higher defense comes first, "
+        "then the higher attack, then the higher utility."
+    ),
+    "score": Sentence(
+        "# is the rank by defense + attack, where a missing one counts 0; equal sums share it. A baseline attack that "
+        "did not run counts as not survived."
+    ),
 }
 """What the rank is, by the setting `ranking`."""
 PLACES = 9
@@ -193,12 +198,13 @@ def _tie(one: Standing, tied: Sequence[Standing], order: Callable[[Standing], tu
         next((name for name, mine, theirs in zip(breakers, own, order(other)[1:], strict=True) if mine != theirs), "")
         for other in tied
     }
-    names = ", ".join(other.team for other in tied)
-    decided = ", then ".join(name for name in TIE_BREAKERS if name in criteria)
-    shared = [other.team for other in tied if order(other) == order(one)]
-    parts = [f"decided by {decided}"] if decided else []
-    parts += [f"shares the rank with {', '.join(shared)}"] if shared and decided else []
-    return f"tied with {names}; {', '.join(parts) if parts else 'shares the rank'}"
+    names = Sentence.joined(", ", [other.team for other in tied])
+    decided = Sentence.joined(", then ", [name for name in TIE_BREAKERS if name in criteria])
+    shared = Sentence.joined(", ", [other.team for other in tied if order(other) == order(one)])
+    parts = [Sentence("decided by {decided}", decided=decided)] if decided else []
+    parts += [Sentence("shares the rank with {shared}", shared=shared)] if shared and decided else []
+    how = Sentence.joined(", ", parts or [Sentence("shares the rank")])
+    return Sentence("tied with {names}; {how}", names=names, how=how)
 
 
 def _standing(
@@ -227,10 +233,17 @@ def _standing(
 
 def _unscored(one: Standing, files: Mapping[tuple[str, str], set[str]]) -> str:
     """Which files of a team have no score, in words; `files` are the statuses of its table and of its attacks."""
-    return ", ".join(
-        f"{kind} {'not scored yet' if WAITING in files[kind, one.team] else UNSCORABLE}"
-        for kind, score in (("table", one.defense), ("attacks", one.attack))
-        if score is None and (kind, one.team) in files
+    return Sentence.joined(
+        ", ",
+        [
+            Sentence(
+                "{kind} {state}",
+                kind=kind,
+                state=Sentence("not scored yet") if WAITING in files[kind, one.team] else UNSCORABLE,
+            )
+            for kind, score in ((Sentence("table"), one.defense), (Sentence("attacks"), one.attack))
+            if score is None and (kind, one.team) in files
+        ],
     )
 
 

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from attacks.linkage.assignment_linkage import learned_assignment, nearest_assignment
 from defenses.base import Microdata
 from leaderboard.statistics.pairs import pooled_utility
-from metrics.columns import SUPPRESSED, Domain, Floats, Integers
+from metrics.columns import SUPPRESSED, Domain, Floats, Integers, Sentence
 from metrics.profile import original_profile, profile, record_similarity
 from metrics.table_utility import TableUtility, anchored
 from scenarios.tables.seeds import generator
@@ -54,18 +54,26 @@ class RecordCosts:
         """The dearest columns in one line; empty if nothing is lost."""
         parts = []
         if self.dearest:
-            named = (f"{name} {cost:.3f}{self._suppression(name)}" for name, cost in self.dearest)
-            parts.append(f"columns that cost the records most utility: {', '.join(named)}")
+            named = Sentence.joined(", ", [self._cost(name, cost) for name, cost in self.dearest])
+            parts.append(Sentence("columns that cost the records most utility: {columns}", columns=named))
         if len(self.dearest) > 1:
-            parts.append(f"all {len(self.columns)} columns {sum(self.columns.values()):.3f}")
+            cost = sum(self.columns.values())
+            parts.append(Sentence("all {count} columns {cost:.3f}", count=len(self.columns), cost=cost))
         if self.left_out >= LEAST:
-            parts.append(f"originals without a row cost {self.left_out:.3f}")
-        return "; ".join(parts)
+            parts.append(Sentence("originals without a row cost {cost:.3f}", cost=self.left_out))
+        return Sentence.joined("; ", parts)
 
-    def _suppression(self, name: str) -> str:
-        """How many cells of a column are ``*``; empty if none is."""
+    def _cost(self, name: str, cost: float) -> str:
+        """What a column costs, and how many of its cells are ``*``."""
         count = self.suppressed[name]
-        return f" ({count} cell{' is' if count == 1 else 's are'} *)" if count else ""
+        if not count:
+            return f"{name} {cost:.3f}"
+        return Sentence(
+            "{column} {cost:.3f} ({count} cell is *)" if count == 1 else "{column} {cost:.3f} ({count} cells are *)",
+            column=name,
+            cost=cost,
+            count=count,
+        )
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from metrics.columns import one_line, refuse, require
+from metrics.columns import Sentence, one_line, refuse, require
 from scenarios.tournament.rules.folder import Submission, Tournament, store_file
 from scenarios.tournament.rules.incidents import record_refusal
 from scenarios.tournament.rules.log import LogEntry
@@ -85,16 +85,19 @@ def validated(
     if target is None:
         owner = named_owner(name)
         theirs = owner != team and owner in tournament.settings.teams
-        refuse_file(theirs, name, f"is named as the table of {owner}, not of {team}")
+        refuse_file(theirs, name, Sentence("is named as the table of {owner}, not of {team}", owner=owner, team=team))
         form = tournament.form(team)
         rows = len(_read(lambda content: read_sheet(name, content, form), plain, data).frame)
         originals = tournament.settings.originals
-        return Upload(team, name, plain, None, None, rows, (f"{rows} of {originals} rows",) * (rows < originals))
+        few = (Sentence("{rows} of {originals} rows", rows=rows, originals=originals),) * (rows < originals)
+        return Upload(team, name, plain, None, None, rows, few)
     state = tournament.state(entries)
-    refuse(target in state.disqualified, f"{target} is disqualified; there is nothing to attack")
+    refuse(
+        target in state.disqualified, Sentence("{target} is disqualified; there is nothing to attack", target=target)
+    )
     table = state.tables.get(target)
     if table is None:
-        raise ValueError(f"{target} has submitted no table; there is nothing to attack")
+        raise ValueError(Sentence("{target} has submitted no table; there is nothing to attack", target=target))
     candidates = tournament.settings.candidates
     answers = _read(lambda content: read_answers(name, content, table.rows, candidates), plain, data)
     return Upload(team, name, plain, target, table.content, answers.target.size, notes_on(answers))
@@ -137,19 +140,28 @@ def clear_target(team: str, name: str, against: str | None) -> str:
 def check_kind(tournament: Tournament, phase: Phase, team: str, name: str, against: str | None) -> None:
     """Refuse a file that its name or `against` shows to be of another phase; `phase` must be open."""
     until = tournament.state().end(phase)
-    takes = f"until {until.isoformat()}" if until else "now"
+    takes = Sentence("until {end}", end=until.isoformat()) if until else Sentence("now")
     attack = against is not None or _ATTACK_FILE.fullmatch(name) is not None
     refuse_file(
         phase is not Phase.ATTACK and attack,
         name,
-        f"is handed in as an attack, but the phase is {phase}: only tables are accepted {takes}; attacks are accepted "
-        "once the host has opened phase attack",
+        Sentence(
+            "is handed in as an attack, but the phase is {phase}: only tables are accepted {takes}; "
+            "attacks are accepted once the host has opened phase attack",
+            phase=phase,
+            takes=takes,
+        ),
     )
     refuse_file(
         phase is Phase.ATTACK and not attack and bool(named_owner(name)),
         name,
-        f"is named as a table, but the phase is {phase}: only attacks are accepted {takes}; an attack is named "
-        f"{team}_attack_TEAM.csv",
+        Sentence(
+            "is named as a table, but the phase is {phase}: only attacks are accepted {takes}; an "
+            "attack is named {team}_attack_TEAM.csv",
+            phase=phase,
+            takes=takes,
+            team=team,
+        ),
     )
 
 
@@ -161,15 +173,27 @@ def attacked(
     if match is None and against is None and not required:
         return None
     attacker, target = match.groups() if match else (team, against or "")
-    refuse_file(attacker != team, name, f"is named as an attack by {attacker[:40]!r}, not by {team}")
+    refuse_file(
+        attacker != team,
+        name,
+        Sentence("is named as an attack by {attacker!r}, not by {team}", attacker=attacker[:40], team=team),
+    )
     refuse_file(
         not target,
         name,
-        f"which team does it attack? The phase is attack; name the file {team}_attack_TEAM.csv, or use --against TEAM",
+        Sentence(
+            "which team does it attack? The phase is attack; name the file {team}_attack_TEAM.csv, "
+            "or use --against TEAM",
+            team=team,
+        ),
     )
-    refuse_file(against not in (None, target), name, f"is named as an attack on {target[:40]!r}, not on {against}")
+    refuse_file(
+        against not in (None, target),
+        name,
+        Sentence("is named as an attack on {target!r}, not on {against}", target=target[:40], against=against),
+    )
     tournament.team_folder(target)
-    refuse_file(target == team, name, f"{team} cannot attack its own table")
+    refuse_file(target == team, name, Sentence("{team} cannot attack its own table", team=team))
     return target
 
 
@@ -247,7 +271,8 @@ def submit_content(
             tournament.sweep()
             entries = tournament.log.head().lasting
             refuse(
-                open_phase(tournament, entries, team, now, recorded) is not phase, f"phase {phase} was closed meanwhile"
+                open_phase(tournament, entries, team, now, recorded) is not phase,
+                Sentence("phase {phase} was closed meanwhile", phase=phase),
             )
             entry = archive(tournament, entries, phase, upload, now, arrival=arrival)
     except ValueError:
@@ -278,18 +303,39 @@ def take_into_force(tournament: Tournament, team: str, number: int, now: datetim
         phase = open_phase(tournament, state.entries, team, now)
         own = {one.number: one for one, _ in state.submissions[team]}
         numbers = ", ".join(map(str, list(own)[-20:])) or "none"
-        require(number in own, f"team {team} has no submission {number}; its submissions are {numbers}")
+        require(
+            number in own,
+            Sentence(
+                "team {team} has no submission {number}; its submissions are {numbers}",
+                team=team,
+                number=number,
+                numbers=numbers,
+            ),
+        )
         one = own[number]
         refuse(
             (one.against is None) == (phase is Phase.ATTACK),
-            f"submission {number} is {'a table' if one.against is None else 'an attack'}; the phase is {phase}",
+            Sentence(
+                "submission {number} is a table; the phase is {phase}"
+                if one.against is None
+                else "submission {number} is an attack; the phase is {phase}",
+                number=number,
+                phase=phase,
+            ),
         )
         target = state.tables.get(one.against) if one.against is not None else None
         refuse(
             one.against is not None and (target is None or one.table not in (None, target.content)),
-            f"submission {number} attacks a table that {one.against} has withdrawn or replaced",
+            Sentence(
+                "submission {number} attacks a table that {against} has withdrawn or replaced",
+                number=number,
+                against=one.against,
+            ),
         )
-        refuse(state.in_force.get((team, one.against)) == one, f"submission {number} counts already")
+        refuse(
+            state.in_force.get((team, one.against)) == one,
+            Sentence("submission {number} counts already", number=number),
+        )
         details = {
             "team": team,
             "phase": str(phase),
@@ -318,7 +364,7 @@ def archive(
         table = tournament.state(entries).tables.get(upload.target)
         refuse(
             table is None or table.content != upload.table,
-            f"the table of {upload.target} has changed meanwhile; attack the new one",
+            Sentence("the table of {target} has changed meanwhile; attack the new one", target=upload.target),
         )
     _check_quota(tournament, upload)
     content = store_file(tournament.submissions, upload.data, mode=0o400)
@@ -347,7 +393,13 @@ def _check_quota(tournament: Tournament, upload: Upload) -> None:
     refuse_file(
         hashlib.sha256(upload.data).hexdigest() not in archived and used + size > quota,
         upload.name,
-        f"its {size} bytes exceed what is left to {team}; {used} of {quota} bytes are used",
+        Sentence(
+            "its {size} bytes exceed what is left to {team}; {used} of {quota} bytes are used",
+            size=size,
+            team=team,
+            used=used,
+            quota=quota,
+        ),
     )
 
 
@@ -357,11 +409,20 @@ def open_phase(
     """The phase, if it takes files of the team: the current one, or the recorded one in which a file arrived."""
     state = tournament.state(entries)
     phase = recorded or state.phase
-    refuse(phase is Phase.CLOSED, "the tournament is closed; no file is accepted any more")
-    refuse(team in state.disqualified, f"team {team} is disqualified: {state.disqualified.get(team)}")
+    refuse(phase is Phase.CLOSED, Sentence("the tournament is closed; no file is accepted any more"))
+    refuse(
+        team in state.disqualified,
+        Sentence("team {team} is disqualified: {disqualified}", team=team, disqualified=state.disqualified.get(team)),
+    )
     end = state.end(phase)
     if end is not None and now >= end:
-        raise ValueError(f"phase {phase} ended at {end.isoformat()}; no file is accepted until the host opens the next")
+        raise ValueError(
+            Sentence(
+                "phase {phase} ended at {end}; no file is accepted until the host opens the next",
+                phase=phase,
+                end=end.isoformat(),
+            )
+        )
     return phase
 
 
@@ -386,11 +447,11 @@ def _user() -> str:
 def accepted_outcome(name: str, receipt: Receipt) -> dict[str, Any]:
     """Outcome of an accepted file as JSON."""
     submission = receipt.submission
-    plural = "" if submission.rows == 1 else "s"
+    rows = Sentence("{count} row" if submission.rows == 1 else "{count} rows", count=submission.rows)
     return {
         "file": name,
         "accepted": True,
-        "message": ", ".join(["accepted", *(receipt.notes or [f"{submission.rows} row{plural}"])]),
+        "message": Sentence.joined(", ", [Sentence("accepted"), *(receipt.notes or [rows])]),
         "problems": [],
         "receipt": {
             "number": submission.number,
@@ -411,7 +472,7 @@ def outcome(name: str, one: Receipt | ValueError | OSError) -> dict[str, Any]:
 def refused_outcome(name: str, error: ValueError | OSError) -> dict[str, Any]:
     """Outcome of a refused file as JSON."""
     if isinstance(error, InvalidFileError):
-        refused = unsubmitted(f"{counted_problems(error)}; nothing was submitted", name)
+        refused = unsubmitted(Sentence("{problems}; nothing was submitted", problems=counted_problems(error)), name)
         return {**refused, **error.as_json(), "file": name}
     return unsubmitted(one_line(error), name)
 
@@ -423,4 +484,4 @@ def unsubmitted(message: str, name: str) -> dict[str, Any]:
 
 def counted_problems(error: InvalidFileError) -> str:
     """Number of a file's problems, such as ``1 problem``."""
-    return f"{error.total} problem{'' if error.total == 1 else 's'}"
+    return Sentence("{count} problem" if error.total == 1 else "{count} problems", count=error.total)

@@ -17,7 +17,7 @@ from pathlib import Path
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from metrics.columns import refuse, require
+from metrics.columns import Sentence, refuse, require
 from scenarios.tournament.site.account_store import (
     FILE,
     AccountPart,
@@ -139,13 +139,18 @@ def check_password(password: str, repeated: str, name: str) -> None:
     """Check a new password."""
     require(
         SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD,
-        f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters, this one has {len(password)}",
+        Sentence(
+            "a password has {shortest} to {longest} characters, this one has {count}",
+            shortest=SHORTEST_PASSWORD,
+            longest=LONGEST_PASSWORD,
+            count=len(password),
+        ),
     )
     refuse(
         len(set(password)) < 4 or password.casefold().replace(name.casefold(), "") == "",
-        "the password is too easy to guess; take several words, for example",
+        Sentence("the password is too easy to guess; take several words, for example"),
     )
-    refuse(password != repeated, "the two passwords differ; write the same one twice")
+    refuse(password != repeated, Sentence("the two passwords differ; write the same one twice"))
 
 
 def _normalized(password: str) -> str:
@@ -299,7 +304,9 @@ class Accounts:
         place = self._admit(known_name, address, now, device, exists=user is not None)
         stored = self._stored(user.name) if user else None
         if not self._passwords.verify(stored, password[:1000]) or user is None:
-            raise RefusalError(401, "name or password is wrong; if the password is lost, ask the host for a new link")
+            raise RefusalError(
+                401, Sentence("name or password is wrong; if the password is lost, ask the host for a new link")
+            )
         self.rates.forget(place)
         return self.sessions.start(user.name, now)
 
@@ -309,7 +316,7 @@ class Accounts:
         A double click sends the same form twice. The second one logs in if the password matches the first one's.
         """
         name, used = found(
-            self.invitations.find(token, now), "this link is not valid (any more); ask the host for a new one"
+            self.invitations.find(token, now), Sentence("this link is not valid (any more); ask the host for a new one")
         )
         if not used:
             try:
@@ -322,7 +329,7 @@ class Accounts:
         refuse_if(
             not self._passwords.verify(self._stored(name), password[:1000]),
             409,
-            "this link was used already; log in, or ask the host for a new one",
+            Sentence("this link was used already; log in, or ask the host for a new one"),
         )
         return self.sessions.start(name, now)
 
@@ -336,7 +343,9 @@ class Accounts:
         wait = self.rates.admit(limits)
         if wait is not None:
             raise RefusalError.too_many(
-                "attempts to log in with this name from here", wait, "a new link of the host lets you in at once"
+                Sentence("attempts to log in with this name from here"),
+                wait,
+                Sentence("a new link of the host lets you in at once"),
             )
         return place
 

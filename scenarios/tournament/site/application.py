@@ -28,7 +28,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from metrics.columns import refuse
+from metrics.columns import Sentence, refuse
 from scenarios.running.workers.interrupts import Terminated, terminable
 from scenarios.tournament.host.scoring_queue import ScoringQueue
 from scenarios.tournament.rules.folder import site_locked
@@ -54,11 +54,11 @@ from scenarios.tournament.site.timed_protocol import TimedProtocol
 class Access(Enum):
     """Who may use an address."""
 
-    EVERYBODY = "everybody"
-    MEMBERS = "the teams and the host"
-    OWNER = "the team that the address names, and the host"
-    TEAM = "the team that the address names"
-    HOST = "the host"
+    EVERYBODY = Sentence("everybody")
+    MEMBERS = Sentence("the teams and the host")
+    OWNER = Sentence("the team that the address names, and the host")
+    TEAM = Sentence("the team that the address names")
+    HOST = Sentence("the host")
 
     def allows(self, user: User, team: str | None) -> bool:
         """Whether a user may use an address that names `team`, if any."""
@@ -165,9 +165,9 @@ def _check_access(endpoint: Endpoint, visit: Visit) -> None:
     """Refuse visitors who may not use an address; the body of their request is not read."""
     team = visit.request.path_params.get("team")
     allowed = endpoint.access.allows(visit.user, team)
-    refuse_if(not allowed and visit.user.role is Role.GUEST, 401, "log in first")
-    refuse_if(not allowed, 403, f"only {endpoint.access.value} may see this page")
-    refuse_if(team is not None and team not in visit.site.teams, 404, "there is no such team")
+    refuse_if(not allowed and visit.user.role is Role.GUEST, 401, Sentence("log in first"))
+    refuse_if(not allowed, 403, Sentence("only {who} may see this page", who=endpoint.access.value))
+    refuse_if(team is not None and team not in visit.site.teams, 404, Sentence("there is no such team"))
 
 
 def _check_rate(endpoint: Endpoint, visit: Visit) -> None:
@@ -176,14 +176,14 @@ def _check_rate(endpoint: Endpoint, visit: Visit) -> None:
         return
     wait = visit.site.rates.admit({f"{endpoint.path} {visit.user.name}": endpoint.rate})
     if wait is not None:
-        raise RefusalError.too_many("requests", wait)
+        raise RefusalError.too_many(Sentence("requests"), wait)
 
 
 def _check_form_token(visit: Visit) -> None:
     refuse_if(
         not visit.cookie or not same_form_token(visit.cookie, visit.form.fields.get("form_token", "")),
         403,
-        "the form is too old or comes from another site; load the page again and repeat",
+        Sentence("the form is too old or comes from another site; load the page again and repeat"),
     )
 
 
@@ -306,9 +306,9 @@ class SecurityHeaders:
 
 
 _STATUS = {
-    404: "there is no such page",
-    405: "this page cannot be used that way",
-    500: "the server failed; its output says why",
+    404: Sentence("there is no such page"),
+    405: Sentence("this page cannot be used that way"),
+    500: Sentence("the server failed; its output says why"),
 }
 
 
@@ -351,7 +351,7 @@ async def _failed(request: Request, error: Exception) -> Response:
     """Answer to a path or method that does not exist, or to an unexpected error, of which no detail is named."""
     _choose_language(request)
     status = error.status_code if isinstance(error, HTTPException) else 500
-    message = _STATUS.get(status, "the request cannot be understood")
+    message = _STATUS.get(status, Sentence("the request cannot be understood"))
     # Each method has a route of its own, so no single route knows all methods of a path.
     routes = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
     methods = sorted({method for route in routes for method in route.methods})

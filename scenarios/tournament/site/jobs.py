@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.statistics.downtime import downtime_table
-from metrics.columns import one_line, refuse, require
+from metrics.columns import Sentence, one_line, refuse, require
 from metrics.columns.printable import printable
 from scenarios.tournament.host.archives import export
 from scenarios.tournament.host.decisions import (
@@ -72,7 +72,7 @@ def on_page() -> Iterator[None]:
 def decide(folder: Path, action: str, fields: Fields, now: datetime) -> str:
     """Carry out a decision of the host; return a message in one line."""
     tournament = opened_tournament(folder)
-    return "; ".join([ACTIONS[action](tournament, fields, now), *write_notices(tournament)])
+    return Sentence.joined("; ", [ACTIONS[action](tournament, fields, now), *write_notices(tournament)])
 
 
 def incidents(folder: Path, now: datetime) -> dict[str, Any]:
@@ -98,36 +98,41 @@ def incidents(folder: Path, now: datetime) -> dict[str, Any]:
 def _advance(tournament: Tournament, fields: Fields, now: datetime) -> str:
     refuse(
         fields.get("phase") != str(tournament.state().phase),
-        "the phase has changed since this page was loaded; load it again",
+        Sentence("the phase has changed since this page was loaded; load it again"),
     )
     phase = advance(tournament, now, early=bool(fields.get("early")))
-    return "the tournament is closed" if phase is Phase.CLOSED else f"phase {phase} is open"
+    return Sentence("the tournament is closed" if phase is Phase.CLOSED else "phase {phase} is open", phase=phase)
 
 
-def _move(move: Callable[..., datetime], words: str, tournament: Tournament, fields: Fields, now: datetime) -> str:
-    """Move the end of a phase; `words` say so."""
+def _move(move: Callable[..., datetime], tournament: Tournament, fields: Fields, now: datetime) -> str:
+    """Move the end of a phase."""
     try:
         phase = Phase(fields.get("phase", ""))
     except ValueError:
-        raise ValueError("choose a phase") from None
-    return f"phase {phase} {words} {move(tournament, phase, _utc(fields), fields.get('reason', ''), now).isoformat()}"
+        raise ValueError(Sentence("choose a phase")) from None
+    end = move(tournament, phase, _utc(fields), fields.get("reason", ""), now).isoformat()
+    return Sentence(
+        "phase {phase} ends at {end}" if move is extend else "phase {phase} is open again until {end}",
+        phase=phase,
+        end=end,
+    )
 
 
-def _judge(judge: Callable[..., None], words: str, tournament: Tournament, fields: Fields, now: datetime) -> str:
-    """Decide about a team; `words` say so."""
+def _judge(judge: Callable[..., None], tournament: Tournament, fields: Fields, now: datetime) -> str:
+    """Decide about a team."""
     team = fields.get("team", "")
     judge(tournament, team, fields.get("reason", ""), now)
-    return f"{team} {words}"
+    return Sentence("{team} is disqualified" if judge is disqualify else "{team} takes part again", team=team)
 
 
 def _message(tournament: Tournament, fields: Fields, now: datetime) -> str:
     post(tournament, fields.get("text", ""), now)
-    return "the message is posted"
+    return Sentence("the message is posted")
 
 
 def _title(tournament: Tournament, fields: Fields, now: datetime) -> str:
     title = give_title(tournament, fields.get("team", ""), fields.get("title", ""), now)
-    return f"{fields['team']} is shown as {title}"
+    return Sentence("{team} is shown as {title}", team=fields["team"], title=title)
 
 
 def _utc(fields: Fields) -> str:
@@ -139,15 +144,15 @@ def _utc(fields: Fields) -> str:
             return text if datetime.fromisoformat(text).tzinfo else f"{text}+00:00"
     except ValueError:
         pass
-    raise ValueError("name the new end with its time as 2030-01-31T12:00, in UTC")
+    raise ValueError(Sentence("name the new end with its time as 2030-01-31T12:00, in UTC"))
 
 
 ACTIONS: Mapping[str, Callable[[Tournament, Fields, datetime], str]] = {
     "advance": _advance,
-    "extend": partial(_move, extend, "ends at"),
-    "reopen": partial(_move, reopen, "is open again until"),
-    "disqualify": partial(_judge, disqualify, "is disqualified"),
-    "readmit": partial(_judge, readmit, "takes part again"),
+    "extend": partial(_move, extend),
+    "reopen": partial(_move, reopen),
+    "disqualify": partial(_judge, disqualify),
+    "readmit": partial(_judge, readmit),
     "message": _message,
     "title": _title,
 }
@@ -226,7 +231,10 @@ def file_name(
         named = team, chosen
     refuse(
         named[0] not in teams or named[1] not in teams,
-        f"which team does it attack? The phase is attack; choose the team, or name the file {team}_attack_TEAM.csv",
+        Sentence(
+            "which team does it attack? The phase is attack; choose the team, or name the file {team}_attack_TEAM.csv",
+            team=team,
+        ),
     )
     return f"{named[0]}_attack_{named[1]}.csv", chosen if chosen in teams else None
 
@@ -249,7 +257,8 @@ def admit_file(
 def take(folder: Path, team: str, number: int, now: datetime) -> str:
     """Take an older submission of a team into force; return a message in one line."""
     one = take_into_force(opened_tournament(folder), team, number, now)
-    return f"submission {one.number} counts now as your {one.kind}"
+    kind = Sentence("table") if one.against is None else Sentence("attack on {team}", team=one.against)
+    return Sentence("submission {number} counts now as your {kind}", number=one.number, kind=kind)
 
 
 @apart
@@ -267,13 +276,15 @@ def preview_table(
         return {"valid": False, "message": counted_problems(error), **error.as_json()}
     except ValueError as error:
         return {"valid": False, "message": one_line(error), "file": name, "total": 0, "problems": []}
-    return {"valid": True, "number": number, "file": name, **json.loads(check_report_to_json(report))}
+    # JSON would make texts of the sentences.
+    said = {"dearest": report.costs.words() if report.costs else "", "warning": report.fit.words()}
+    return {"valid": True, "number": number, "file": name, **json.loads(check_report_to_json(report)), **said}
 
 
 def _accepted_table(tournament: Tournament, team: str, number: int | None) -> bytes:
     """Content of an accepted table of a team."""
     own = [one for one, _ in tournament.state().submissions[team] if one.number == number and one.against is None]
-    require(own, f"{team} has no table {number}")
+    require(own, Sentence("{team} has no table {number}", team=team, number=number))
     return tournament.content(own[0].content)
 
 

@@ -23,7 +23,7 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from metrics.columns import PRIVATE
+from metrics.columns import PRIVATE, Sentence
 from scenarios.tournament.site.refusal_error import RefusalError, refuse_if
 
 # Content of an uploaded file.
@@ -131,7 +131,7 @@ async def posted_form(request: Request, folder: Path, limits: UploadLimits = NO_
     refuse_if(
         request.headers.get("content-encoding", "identity").lower() != "identity",
         415,
-        "the upload is compressed; send it as it is",
+        Sentence("the upload is compressed; send it as it is"),
     )
     declared = request.headers.get("content-length", "0")
     _refuse_large(not declared.isdecimal() or len(declared) > 15 or int(declared) > limits.body, limits)
@@ -143,12 +143,16 @@ async def posted_form(request: Request, folder: Path, limits: UploadLimits = NO_
             elif kind in (b"application/x-www-form-urlencoded", b""):
                 form = await _urlencoded(request)
             else:
-                raise RefusalError(415, "send a form (multipart/form-data or application/x-www-form-urlencoded)")
+                raise RefusalError(
+                    415, Sentence("send a form (multipart/form-data or application/x-www-form-urlencoded)")
+                )
         yield form
     except TimeoutError:
-        raise RefusalError(408, f"the upload took longer than {SECONDS:.0f} seconds; try again") from None
+        raise RefusalError(
+            408, Sentence("the upload took longer than {seconds:.0f} seconds; try again", seconds=SECONDS)
+        ) from None
     except ClientDisconnect:
-        raise RefusalError(400, "the connection broke before the upload was complete; try again") from None
+        raise RefusalError(400, Sentence("the connection broke before the upload was complete; try again")) from None
     finally:
         if own.is_dir():
             with anyio.CancelScope(shield=True):
@@ -159,16 +163,18 @@ async def _urlencoded(request: Request) -> PostedForm:
     body = b""
     async for chunk in request.stream():
         body += chunk
-        refuse_if(len(body) > FIELD, 413, f"the form is larger than {FIELD >> 10} KB")
+        refuse_if(len(body) > FIELD, 413, Sentence("the form is larger than {field} KB", field=FIELD >> 10))
     try:
         pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
     except ValueError:
-        raise RefusalError(400, f"the form is malformed; it has at most {FIELDS} fields in UTF-8") from None
+        raise RefusalError(
+            400, Sentence("the form is malformed; it has at most {fields} fields in UTF-8", fields=FIELDS)
+        ) from None
     return PostedForm(dict(pairs), fingerprint=hashlib.sha256(body).hexdigest())
 
 
 async def _multipart(request: Request, boundary: bytes, folder: Path, limits: UploadLimits) -> PostedForm:
-    refuse_if(not boundary or len(boundary) > 200, 400, "the form is malformed: its header names no boundary")
+    refuse_if(not boundary or len(boundary) > 200, 400, Sentence("the form is malformed: its header names no boundary"))
     collector = _Collector(folder, limits)
     parser = MultipartParser(boundary, collector.callbacks())  # type: ignore[arg-type]
     received = 0
@@ -179,12 +185,12 @@ async def _multipart(request: Request, boundary: bytes, folder: Path, limits: Up
             parser.write(chunk)
             if collector.waiting >= _CHUNK:
                 await to_thread.run_sync(collector.flush)
-        refuse_if(not collector.ended, 400, "the upload is incomplete; try again")
+        refuse_if(not collector.ended, 400, Sentence("the upload is incomplete; try again"))
         if collector.written:
             await to_thread.run_sync(collector.flush)
         return PostedForm(collector.fields(), collector.files(), collector.hash.hexdigest())
     except MultipartParseError:
-        raise RefusalError(400, "the form is malformed; send it as multipart/form-data") from None
+        raise RefusalError(400, Sentence("the form is malformed; send it as multipart/form-data")) from None
 
 
 @dataclass
@@ -234,7 +240,7 @@ class _Collector:
             try:
                 fields[part.name] = part.content.decode()
             except UnicodeDecodeError:
-                raise RefusalError(400, f"field {part.name[:40]!r} is no UTF-8 text") from None
+                raise RefusalError(400, Sentence("field {name!r} is no UTF-8 text", name=part.name[:40])) from None
         return fields
 
     def files(self) -> list[UploadedFile]:
@@ -270,21 +276,23 @@ class _Collector:
         refuse_if(
             disposition != b"form-data" or b"name" not in options,
             400,
-            "the form is malformed: one of its parts has no name",
+            Sentence("the form is malformed: one of its parts has no name"),
         )
         refuse_if(
             headers.get(b"content-transfer-encoding", b"binary").lower() not in (b"binary", b"7bit", b"8bit"),
             415,
-            "a part of the form is encoded; send it as it is",
+            Sentence("a part of the form is encoded; send it as it is"),
         )
         self.hash.update(repr(sorted(options.items())).encode())
         names = {option: text.decode("utf-8", "replace") for option, text in options.items()}
         self._parts.append(_Part(names[b"name"], names.get(b"filename")))
         files = len(self._of_files)
-        refuse_if(len(self._parts) - files > FIELDS, 413, f"the form has more than {FIELDS} fields")
+        refuse_if(
+            len(self._parts) - files > FIELDS, 413, Sentence("the form has more than {fields} fields", fields=FIELDS)
+        )
         # One that was not chosen counts, too.
         most = self._limits.files
-        refuse_if(files > max(most, 1), 413, f"at most {most} files may be sent at once")
+        refuse_if(files > max(most, 1), 413, Sentence("at most {most} files may be sent at once", most=most))
 
     def part_data(self, data: bytes, start: int, end: int) -> None:
         part, size = self._parts[-1], end - start
@@ -294,7 +302,11 @@ class _Collector:
         part.size += size
         if part.claimed is None:
             self._field_bytes += size
-            refuse_if(self._field_bytes > FIELD, 413, f"the fields of the form are larger than {FIELD >> 10} KB")
+            refuse_if(
+                self._field_bytes > FIELD,
+                413,
+                Sentence("the fields of the form are larger than {field} KB", field=FIELD >> 10),
+            )
             return
         self._file_bytes += size
         self.waiting += size
@@ -306,9 +318,13 @@ class _Collector:
 
 def _refuse_large(condition: bool, limits: UploadLimits) -> None:
     """Refuse a form that is too large if the condition holds."""
-    refuse_if(condition and not limits.files, 413, f"the form is larger than {FIELD >> 10} KB")
-    most = f"a file has at most {limits.file >> 20} MB, all together {limits.total >> 20} MB"
-    refuse_if(condition, 413, f"the upload is too large: {most}")
+    refuse_if(condition and not limits.files, 413, Sentence("the form is larger than {field} KB", field=FIELD >> 10))
+    too_large = Sentence(
+        "the upload is too large: a file has at most {file} MB, all together {total} MB",
+        file=limits.file >> 20,
+        total=limits.total >> 20,
+    )
+    refuse_if(condition, 413, too_large)
 
 
 def clear_uploads(folder: Path) -> None:

@@ -11,14 +11,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TypeVar
 
-from metrics.columns import one_line
+from metrics.columns import Sentence, one_line
 from scenarios.tournament.rules.log import DamagedFileError
 
 # Damage of a tournament's folder, or a lack of room or permission, that the site notices.
 
-_DAMAGED = "the tournament's files are damaged; the host must repair them"
-_FULL = "the server has no room left for files; the host must make room"
-_FORBIDDEN = "the server may not read or write the tournament's files; the host must permit it"
+_DAMAGED = Sentence("the tournament's files are damaged; the host must repair them")
+_FULL = Sentence("the server has no room left for files; the host must make room")
+_FORBIDDEN = Sentence("the server may not read or write the tournament's files; the host must permit it")
 _BY_NUMBER = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _FULL),
     **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), _FORBIDDEN),
@@ -87,12 +87,13 @@ class RefusalError(Exception):
     def too_many(cls, what: str, wait: timedelta, hint: str = "") -> RefusalError:
         """RefusalError after too many attempts, which says when to try again, and what else helps."""
         seconds = max(1, math.ceil(wait.total_seconds()))
-        again = f"{seconds} seconds" if seconds < 120 else f"{math.ceil(seconds / 60)} minutes"
-        return cls(
-            429,
-            f"too many {what}; try again in {again}{f'; {hint}' if hint else ''}",
-            headers={"Retry-After": str(seconds)},
+        again = (
+            Sentence("{seconds} seconds", seconds=seconds)
+            if seconds < 120
+            else Sentence("{minutes} minutes", minutes=math.ceil(seconds / 60))
         )
+        said = Sentence("too many {what}; try again in {again}", what=what, again=again)
+        return cls(429, Sentence.joined("; ", [said, hint]) if hint else said, headers={"Retry-After": str(seconds)})
 
 
 def refuse_if(condition: object, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:

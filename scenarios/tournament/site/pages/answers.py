@@ -233,8 +233,13 @@ def damage_refusal(visit: Visit, damage: DamagedFolderError) -> RefusalError:
     """Refusal while the folder is damaged; only the host and the server's output hear of files."""
     _log.error("%s", damage)
     message = str(damage) if visit.is_host else damage.public
-    again = "load the page again" if visit.request.method == "GET" else "try again; nothing has changed"
-    return RefusalError(503, f"{message}; then {again}", headers={"Retry-After": "60"})
+    said = Sentence(
+        "{message}; then load the page again"
+        if visit.request.method == "GET"
+        else "{message}; then try again; nothing has changed",
+        message=message,
+    )
+    return RefusalError(503, said, headers={"Retry-After": "60"})
 
 
 def done(visit: Visit, message: str, path: str, **more: str) -> Response:

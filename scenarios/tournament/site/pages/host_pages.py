@@ -12,6 +12,7 @@ from typing import Any
 from anyio import to_thread
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from metrics.columns import Sentence
 from scenarios.tournament.rules import LARGEST, Phase
 from scenarios.tournament.site.account_store import LIFETIME, Role, host_name
 from scenarios.tournament.site.accounts import RateLimit
@@ -66,7 +67,7 @@ async def host_page(visit: Visit) -> Response:
     site, state = visit.site, await visit.site.state()
     accounts = await to_thread.run_sync(site.accounts.invitations.states, site.clock())
     board = await to_thread.run_sync(read_board, site.folder / "host", state.titles)
-    looking = partial(state.tournament.changed_since_opening, movers="forms on this page move deadlines")
+    looking = partial(state.tournament.changed_since_opening, movers=Sentence("forms on this page move deadlines"))
     failures, progress = await site.work(incidents, site.clock()), site.scoring.progress()
     order = [phase for phase, _ in state.ends]
     content = {
@@ -128,7 +129,7 @@ async def decision(visit: Visit, action: str) -> Response:
     refuse_if(
         action in ("advance", "reopen", "disqualify") and not form.text("sure"),
         422,
-        "tick the box to confirm; nothing has changed",
+        Sentence("tick the box to confirm; nothing has changed"),
     )
 
     async def decide_now() -> str:
@@ -143,8 +144,8 @@ async def admit_late(visit: Visit) -> Response:
     """Admit a late file of a team."""
     site, form = visit.site, visit.form
     team = form.text("team")
-    refuse_if(team not in site.teams, 422, "choose a team")
-    refuse_if(len(form.files) != 1, 422, "no file was sent; choose a file first")
+    refuse_if(team not in site.teams, 422, Sentence("choose a team"))
+    refuse_if(len(form.files) != 1, 422, Sentence("no file was sent; choose a file first"))
     one = form.files[0]
 
     async def carry_out() -> dict[str, Any]:
@@ -159,7 +160,7 @@ async def admit_late(visit: Visit) -> Response:
 async def score_again(visit: Visit) -> Response:
     """Score again what made its scoring fail."""
     visit.site.scoring.wake(retry=True)
-    return shown(visit, {"kind": "decision", "message": "failed scorings run again"})
+    return shown(visit, {"kind": "decision", "message": Sentence("failed scorings run again")})
 
 
 async def export(visit: Visit) -> Response:
@@ -180,7 +181,7 @@ async def export(visit: Visit) -> Response:
 async def invite(visit: Visit) -> Response:
     """Make a one-time link for a team or the host, and show it once."""
     site, name = visit.site, visit.form.text("team")
-    refuse_if(name not in site.teams and name != host_name(site.settings.teams), 422, "choose a team")
+    refuse_if(name not in site.teams and name != host_name(site.settings.teams), 422, Sentence("choose a team"))
     token = await to_thread.run_sync(site.accounts.invitations.issue, name, site.clock())
     link = str(visit.request.base_url.replace(path=f"/invitation/{token}"))
     return answered(visit, "invited.html", {"name": name, "link": link, "days": LIFETIME.days})

@@ -6,7 +6,9 @@ import csv
 import gzip
 import hashlib
 import io
+import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +20,7 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from leaderboard.pages.advantage_axis import Plane, inside, is_free, places_beside, text_box
+from metrics.columns import Sentence
 from scenarios.tournament.host.boards import SCORING_GOES_ON, built_in_legend
 from scenarios.tournament.rules import RANKING, Phase, zip_bytes
 from scenarios.tournament.site.account_store import Role, User, user_of
@@ -86,6 +89,10 @@ def read_board(folder: Path, titles: Mapping[str, str]) -> PublicBoard:
         standings = [{**line, "title": titles.get(line["team"], line["team"])} for line in _lines(path)]
     except FileNotFoundError:
         return PublicBoard()
+    with suppress(FileNotFoundError):
+        remarks = map(Sentence.read, json.loads((folder / "remarks.json").read_text(encoding="utf-8")))
+        said: dict[str, str] = {one: one for one in remarks}
+        standings = [{**line, "remark": said.get(line["remark"], line["remark"])} for line in standings]
     try:
         pairs = _lines(folder / "matrix.csv")
     except FileNotFoundError:
@@ -170,7 +177,7 @@ def _width(title: str) -> float:
 
 
 _BOARDS = ("standings.csv", "matrix.csv")
-HIDDEN = "The standings are hidden until the tournament closes."
+HIDDEN = Sentence("The standings are hidden until the tournament closes.")
 
 
 async def board_page(visit: Visit, name: str) -> Response:
@@ -250,44 +257,54 @@ def _phases(state: SiteState, ended: bool) -> dict[str, Any]:
 def what_counts_now(state: SiteState, board: PublicBoard) -> str:
     """What the published standings count, in words. Those from before the close are never called final."""
     if not board.standings:
-        missing = "The final standings are" if state.phase is Phase.CLOSED else "Standings are"
-        return f"{missing} not scored yet. {len(state.tables)} of {len(state.titles)} teams have submitted a table."
+        return Sentence(
+            "The final standings are not scored yet. {count} of {teams} teams have submitted a table."
+            if state.phase is Phase.CLOSED
+            else "Standings are not scored yet. {count} of {teams} teams have submitted a table.",
+            count=len(state.tables),
+            teams=len(state.titles),
+        )
     if state.phase is not Phase.CLOSED:
         if board.final:
-            return "Standings of the earlier close, in which all rows counted. The tournament was reopened since."
-        goes_on = f"{SCORING_GOES_ON} " if board.partial else ""
-        return (
-            f"{goes_on}Standings so far: until the tournament closes, a secret share of each table's rows counts, and "
-            f"membership does not. {state.tournament.settings.publication}".rstrip()
+            return Sentence(
+                "Standings of the earlier close, in which all rows counted. The tournament was reopened since."
+            )
+        so_far = Sentence(
+            "Standings so far: until the tournament closes, a secret share of each table's rows counts, and membership "
+            "does not."
         )
+        parts = [SCORING_GOES_ON if board.partial else "", so_far, state.tournament.settings.publication]
+        return Sentence.joined(" ", list(filter(None, parts)))
     closings = [entry.time for entry in state.entries if entry.details.get("to") == str(Phase.CLOSED)]
     closed = datetime.fromisoformat(closings[-1]).timestamp()
     after = board.scored is not None and board.scored >= closed
     if after and board.partial:
-        return f"{SCORING_GOES_ON} The final standings are not complete yet."
+        return Sentence.joined(" ", [SCORING_GOES_ON, Sentence("The final standings are not complete yet.")])
     if not after or not board.final:
-        return "Standings from before the close; the final ones are not scored yet."
-    return "Final standings: all rows count, and membership does, too."
+        return Sentence("Standings from before the close; the final ones are not scored yet.")
+    return Sentence("Final standings: all rows count, and membership does, too.")
 
 
 async def rules_page(visit: Visit) -> Response:
     """The rules of the tournament."""
     path = visit.site.folder / "teams" / visit.site.settings.teams[0] / "RULES.md"
-    data = await published_bytes(path, "the rules are missing from the teams' folders")
+    data = await published_bytes(path, Sentence("the rules are missing from the teams' folders"))
     return answered(visit, "document.html", {"text": data.decode()}, heading="")
 
 
 async def board_file(visit: Visit) -> Response:
     """Standings or matrix as a file."""
     name = visit.request.path_params["name"]
-    refuse_if(name not in _BOARDS, 404, f"there is no such file; there are {' and '.join(_BOARDS)}")
+    refuse_if(
+        name not in _BOARDS, 404, Sentence("there is no such file; there are {boards}", boards=" and ".join(_BOARDS))
+    )
     refuse_if(hidden(visit, await visit.site.state()), 403, HIDDEN)
     return await _published(visit, name)
 
 
 async def _published(visit: Visit, name: str) -> Response:
     """A CSV file of the public folder."""
-    data = await published_bytes(visit.site.folder / "public" / name, "this file is not published yet")
+    data = await published_bytes(visit.site.folder / "public" / name, Sentence("this file is not published yet"))
     return attachment(data, name, "text/csv; charset=utf-8")
 
 
@@ -295,7 +312,7 @@ async def published_files(visit: Visit) -> Response:
     """All published tables and candidate files as a ZIP archive."""
     state = await visit.site.state()
     files = await to_thread.run_sync(state.tournament.published_files, ("anonymized", "candidate"))
-    refuse_if(not files, 404, "nothing is published yet")
+    refuse_if(not files, 404, Sentence("nothing is published yet"))
     return attachment(await to_thread.run_sync(zip_bytes, files.items()), "published.zip", "application/zip")
 
 
@@ -305,17 +322,17 @@ async def published_file(visit: Visit) -> Response:
     refuse_if(
         kind not in ("anonymized", "candidate"),
         404,
-        "there is no such file; there are the tables (anonymized) and the candidate files",
+        Sentence("there is no such file; there are the tables (anonymized) and the candidate files"),
     )
     name = f"{visit.request.path_params['of']}_{kind}.csv"
-    refuse_if(visit.request.path_params["of"] not in visit.site.teams, 404, "there is no such team")
+    refuse_if(visit.request.path_params["of"] not in visit.site.teams, 404, Sentence("there is no such team"))
     return await _published(visit, name)
 
 
 async def static_file(visit: Visit) -> Response:
     """Style sheet or script."""
     name = visit.request.path_params["name"]
-    refuse_if(name not in STATIC, 404, "there is no such file")
+    refuse_if(name not in STATIC, 404, Sentence("there is no such file"))
     headers = {"Cache-Control": "public, max-age=86400"}
     return Response(await to_thread.run_sync(static_content, name), media_type=STATIC[name], headers=headers)
 
@@ -325,7 +342,12 @@ async def live(visit: Visit) -> Response:
     updates = visit.site.updates
     if visit.request.method == "HEAD":
         return Response(media_type="text/event-stream", headers={"Cache-Control": "no-store"})
-    refuse_if(updates.listeners >= MOST, 503, "too many pages are open; reload this one by hand", {"Retry-After": "60"})
+    refuse_if(
+        updates.listeners >= MOST,
+        503,
+        Sentence("too many pages are open; reload this one by hand"),
+        {"Retry-After": "60"},
+    )
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(updates.events(), media_type="text/event-stream", headers=headers)
 
@@ -361,7 +383,9 @@ async def invitation_page(visit: Visit) -> Response:
     site, token = visit.site, visit.request.path_params["token"]
     invited = await to_thread.run_sync(site.accounts.invitations.find, token, site.clock())
     if invited is None or invited[1]:
-        raise RefusalError(404, "this link is wrong, was used, or has expired; log in, or ask the host for a new one")
+        raise RefusalError(
+            404, Sentence("this link is wrong, was used, or has expired; log in, or ask the host for a new one")
+        )
     return answered(
         visit, "invitation.html", {"name": invited[0]}, shortest=SHORTEST_PASSWORD, longest=LONGEST_PASSWORD, message=""
     )

@@ -13,7 +13,7 @@ from anyio import to_thread
 from markupsafe import Markup
 from starlette.responses import Response
 
-from metrics.columns import one_line
+from metrics.columns import Sentence, one_line
 from metrics.columns.printable import printable
 from scenarios.tournament.host.boards import failed_of
 from scenarios.tournament.host.presenting import (
@@ -36,6 +36,7 @@ from scenarios.tournament.site.jobs import (
     take,
 )
 from scenarios.tournament.site.journal import SiteState
+from scenarios.tournament.site.languages import worded
 from scenarios.tournament.site.pages.answers import (
     answered,
     attachment,
@@ -142,7 +143,9 @@ async def draft_page(visit: Visit) -> Response:
 async def draft_picture(visit: Visit) -> Response:
     """Picture of a team's own presentation."""
     state = await visit.site.state()
-    return await _picture(state, found(presentations(state.entries).get(visit.team), "there is no presentation yet"))
+    return await _picture(
+        state, found(presentations(state.entries).get(visit.team), Sentence("there is no presentation yet"))
+    )
 
 
 async def change_presentation(visit: Visit) -> Response:
@@ -165,7 +168,7 @@ async def change_presentation(visit: Visit) -> Response:
 def _shown(visit: Visit, state: SiteState) -> Presentation:
     """The presentation that the address names, if everybody may see it."""
     one = shown_presentations(state.tournament, state.entries).get(visit.request.path_params["of"])
-    return found(one, "there is no such presentation; presentations are shown after the close")
+    return found(one, Sentence("there is no such presentation; presentations are shown after the close"))
 
 
 async def _text(state: SiteState, one: Presentation) -> str:
@@ -174,7 +177,7 @@ async def _text(state: SiteState, one: Presentation) -> str:
 
 async def _picture(state: SiteState, one: Presentation) -> Response:
     """A picture with a policy of its own, under which nothing in it runs."""
-    picture = found(one.picture, "this presentation has no picture")
+    picture = found(one.picture, Sentence("this presentation has no picture"))
     data = await to_thread.run_sync(presented_file, state.tournament, picture)
     headers = {"Content-Security-Policy": PICTURE_POLICY, "Cache-Control": "no-store"}
     return Response(data, media_type=media_type(data) or "application/octet-stream", headers=headers)
@@ -265,7 +268,7 @@ def _number(text: str) -> int | None:
 async def upload(visit: Visit) -> Response:
     """Submit tables or attacks; the files are independent of each other."""
     site, team, form = visit.site, visit.team, visit.form
-    refuse_if(not form.files, 422, "no file was sent; choose a file first")
+    refuse_if(not form.files, 422, Sentence("no file was sent; choose a file first"))
     arrived = visit.arrived
     chosen = form.text("against")
     places = asyncio.Semaphore(AT_ONCE)
@@ -314,13 +317,17 @@ async def preview(visit: Visit) -> Response:
     site, team, form = visit.site, visit.team, visit.form
     number = _number(form.text("number"))
     claimed, content = (form.files[0].claimed_name, form.files[0].content) if form.files else ("", None)
-    refuse_if(content is None and number is None, 422, "no file was sent; choose a file first")
+    refuse_if(content is None and number is None, 422, Sentence("no file was sent; choose a file first"))
 
     async def preview_one() -> dict[str, Any]:
         refuse_if(
             team in site.previewing,
             409,
-            f"a preview of {team} is running still; wait for it, at most {LIMITS_APART.time:g} seconds once begun",
+            Sentence(
+                "a preview of {team} is running still; wait for it, at most {time:g} seconds once begun",
+                team=team,
+                time=LIMITS_APART.time,
+            ),
         )
         site.previewing.add(team)
         try:
@@ -335,7 +342,7 @@ async def preview(visit: Visit) -> Response:
 async def take_older(visit: Visit) -> Response:
     """Take an older submission into force."""
     site, team = visit.site, visit.team
-    number = found(_number(visit.form.text("number")), "name the number of a receipt", 422)
+    number = found(_number(visit.form.text("number")), Sentence("name the number of a receipt"), 422)
 
     async def take_now() -> str:
         async with site.turns.of(team):
@@ -356,7 +363,7 @@ async def submitted_file(visit: Visit) -> Response:
     state = await visit.site.state()
     number = _number(visit.request.path_params["number"])
     same = next((one for one, _ in state.submissions[visit.team] if one.number == number), None)
-    one = found(same, f"{visit.team} has no such submission; its page lists all")
+    one = found(same, Sentence("{team} has no such submission; its page lists all", team=visit.team))
     data = await to_thread.run_sync(state.tournament.content, one.content)
     kind = "anonymized" if one.against is None else f"attack_{one.against}"
     return attachment(data, f"{visit.team}_{kind}_{number}.csv", "text/csv; charset=utf-8")
@@ -365,8 +372,15 @@ async def submitted_file(visit: Visit) -> Response:
 async def report(visit: Visit) -> Response:
     """A team's report."""
     state = await visit.site.state()
-    data = await published_bytes(_report_path(visit), "there is no report yet; it appears with the first scoring")
-    return answered(visit, "document.html", {"text": data.decode()}, heading=f"Report for {state.titles[visit.team]}")
+    data = await published_bytes(
+        _report_path(visit), Sentence("there is no report yet; it appears with the first scoring")
+    )
+    return answered(
+        visit,
+        "document.html",
+        {"text": data.decode()},
+        heading=worded(Sentence("Report for {team}", team=state.titles[visit.team])),
+    )
 
 
 def _report_path(visit: Visit) -> Path:
