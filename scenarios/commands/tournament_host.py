@@ -354,8 +354,17 @@ def serve(
 @click.option("--days", type=click.FloatRange(min=0, min_open=True, max=366), default=14, show_default=True)
 @click.option("--url", help=f"Address of the site.  [default: where `serve` listened last, else {_URL}]")
 @click.option("--html", type=FILE, help="Write a page to print, which only you can read.")
+@click.option("--language", type=click.Choice(["en", "ja"]), default="en", help="Language of that page.")
 def invite(
-    folder: Path, names: Sequence[str], *, everybody: bool, host: bool, days: float, url: str | None, html: Path | None
+    folder: Path,
+    names: Sequence[str],
+    *,
+    everybody: bool,
+    host: bool,
+    days: float,
+    url: str | None,
+    html: Path | None,
+    language: str,
 ) -> None:
     """Make one-time links by which teams set a password, also when it is lost.
 
@@ -383,7 +392,7 @@ def invite(
         leads = url or served or _URL
         invitations = issue(folder, list(dict.fromkeys(users)), now, address=leads, lifetime=timedelta(days=days))
         if html is not None:
-            write_atomically(html, invitations_page(settings.title, invitations).encode())
+            write_atomically(html, invitations_page(settings.title, invitations, language).encode())
     if html is None:
         for one in invitations:
             echo(one.line)

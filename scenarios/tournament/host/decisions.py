@@ -85,7 +85,7 @@ def write_notices(tournament: Tournament) -> list[str]:
     if not any(entry.kind in ("extended", "reopened") for entry in entries):
         return skipped
     try:
-        page = _rules(tournament, entries)
+        page = current_rules(tournament, entries)
     except (ValueError, OSError) as error:
         # The decision is in the log in any case, whatever is wrong with the host's files.
         return [*skipped, Sentence("RULES.md has no new deadlines: {why}", why=one_line(error))]
@@ -97,7 +97,7 @@ def write_notices(tournament: Tournament) -> list[str]:
     return skipped
 
 
-def _rules(tournament: Tournament, entries: Sequence[LogEntry]) -> str:
+def current_rules(tournament: Tournament, entries: Sequence[LogEntry]) -> str:
     """The rules page with the deadlines as the host moved them; any team's intact originals describe the columns."""
     settings, folder, recorded = tournament.settings, tournament.folder, tournament.recorded_files
     ends = {

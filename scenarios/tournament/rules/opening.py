@@ -17,8 +17,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from defenses.base import Hierarchy, IntervalHierarchy, Microdata, TableHierarchy
-from leaderboard.pages.number_text import counted
-from metrics.columns import PRIVATE, CategoricalDomain, Domain, Integers, NumericDomain, format_number, refuse
+from metrics.columns import PRIVATE, CategoricalDomain, Domain, Integers, NumericDomain, Sentence, format_number, refuse
 from metrics.table_utility import prediction_target
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.tables import Dataset, declaration, generator, read_bytes, shortened
@@ -38,6 +37,7 @@ from scenarios.tournament.rules.settings import (
     FILE,
     PUBLISH_EVERY,
     QUOTA,
+    Phase,
     Settings,
     alike,
     checked_title,
@@ -52,36 +52,52 @@ from scenarios.tournament.rules.settings import (
 
 def rules(settings: Settings, records: Microdata, written: WrittenCells, *, classifier: bool) -> str:
     """The rules of a tournament as Markdown: files, phases, scoring, columns."""
-    phases = "\n".join(
-        f"| {str(phase).replace('-', ' ')} | {end.isoformat(sep=' ')} | {local_text(end)} |"
+    phases = [
+        Sentence(
+            "| {phase} | {end} | {local} |",
+            phase=Sentence("anonymize again") if phase is Phase.ANONYMIZE_AGAIN else phase,
+            end=end.isoformat(sep=" "),
+            local=local_text(end),
+        )
         for phase, end in settings.ends
-    )
-    columns = "\n".join(
-        f"| `{name}` | {_described(records.domain(name), settings.decimals.get(name, 0), written.dates(name))} |"
+    ]
+    columns = [
+        Sentence(
+            "| `{name}` | {values} |",
+            name=name,
+            values=_described(records.domain(name), settings.decimals.get(name, 0), written.dates(name)),
+        )
         for name in records.released_columns
-    )
+    ]
     again = (
-        "\nThere are two rounds. After the first one the candidate files are published. Knowing yours, you may submit\n"
-        "another table. Your last valid table counts.\n"
+        Sentence(
+            "\nThere are two rounds. After the first one the candidate files are published. Knowing yours, you may "
+            "submit\nanother table. Your last valid table counts.\n"
+        )
         if settings.rounds == 2
         else ""
     )
-    return _TEMPLATE.format(
-        title=settings.title,
-        originals=settings.originals,
-        candidates=settings.candidates,
-        decoys=settings.candidates - settings.originals,
-        similar="people like your originals" if settings.decoys == "hard" else "other people drawn at random",
-        phases=phases,
-        columns=columns,
-        again=again,
-        row_chance=f"1/{settings.candidates}",
-        member_chance=f"{settings.originals / settings.candidates:.3g}",
-        quota=f"{settings.quota >> 20} MiB" if settings.quota % (1 << 20) == 0 else f"{settings.quota:,} bytes",
-        classifier=_classifier(records) if classifier else "",
-        overall=_OVERALL[settings.ranking],
-        provisional=_HIDDEN if settings.hide_standings else f"{_PROVISIONAL} {settings.publication}".rstrip(),
-    )
+    provisional = Sentence.joined(" ", list(filter(None, (_PROVISIONAL, settings.publication))))
+    values = {
+        "title": settings.title,
+        "originals": settings.originals,
+        "candidates": settings.candidates,
+        "decoys": settings.candidates - settings.originals,
+        "similar": Sentence("people like your originals")
+        if settings.decoys == "hard"
+        else Sentence("other people drawn at random"),
+        "phases": Sentence.joined("\n", phases),
+        "columns": Sentence.joined("\n", columns),
+        "again": again,
+        "row_chance": f"1/{settings.candidates}",
+        "member_chance": f"{settings.originals / settings.candidates:.3g}",
+        "quota": f"{settings.quota >> 20} MiB" if settings.quota % (1 << 20) == 0 else f"{settings.quota:,} bytes",
+        "classifier": _classifier(records) if classifier else "",
+        "overall": _OVERALL[settings.ranking],
+        "provisional": _HIDDEN if settings.hide_standings else provisional,
+    }
+    # Each paragraph is an entry of the catalogues.
+    return Sentence.joined("\n\n", [Sentence(paragraph, **values) for paragraph in PAGE.split("\n\n")])
 
 
 def _classifier(records: Microdata) -> str:
@@ -90,28 +106,42 @@ def _classifier(records: Microdata) -> str:
     target = prediction_target(records.sensitive, domains)
     if target is None:
         return ""
-    return (
-        f"  - How well a classifier that is trained on it predicts `{target}` of the people in `others.csv`, compared\n"
-        "    with a classifier that is trained on your originals.\n"
+    return Sentence(
+        "  - How well a classifier that is trained on it predicts `{target}` of the people in `others.csv`, compared\n"
+        "    with a classifier that is trained on your originals.\n",
+        target=target,
     )
 
 
 def _described(domain: Domain, decimals: int, dates: DateForm | None) -> str:
     if dates is not None and isinstance(domain, NumericDomain):
-        return f"dates from {dates.bounds(domain)}; ranges as `[...,...]`, or by their names such as `2024-03`"
+        return Sentence(
+            "dates from {bounds}; ranges as `[...,...]`, or by their names such as `2024-03`",
+            bounds=dates.bounds(domain),
+        )
     if isinstance(domain, CategoricalDomain):
         categories = ", ".join(f"`{category}`" for category in domain.categories)
-        return f"one of {categories}{', in this order' if domain.ordered else ''}"
-    digits = "integers" if domain.integer else f"numbers with at most {counted(decimals, 'digit')} after the point"
-    return f"{digits} from {format_number(domain.low)} to {format_number(domain.high)}"
+        return Sentence(
+            "one of {categories}, in this order" if domain.ordered else "one of {categories}", categories=categories
+        )
+    ends = {"low": format_number(domain.low), "high": format_number(domain.high)}
+    if domain.integer:
+        return Sentence("integers from {low} to {high}", **ends)
+    return Sentence(
+        "numbers with at most {decimals} digit after the point from {low} to {high}"
+        if decimals == 1
+        else "numbers with at most {decimals} digits after the point from {low} to {high}",
+        decimals=decimals,
+        **ends,
+    )
 
 
-_HIDDEN = "Standings are shown once the tournament is closed."
-_PROVISIONAL = (
+_HIDDEN = Sentence("Standings are shown once the tournament is closed.")
+_PROVISIONAL = Sentence(
     "Until the close, standings and reports are provisional. They count a secret share of each table's rows, half\n"
     "unless the host chose another share, and not membership. The final standings count all rows and membership."
 )
-_TEMPLATE = """# Rules: {title}
+PAGE = """# Rules: {title}
 
 You hold the original records of {originals} people. Publish a table of them that is useful and that nobody can trace
 back to them. Then try to trace the other teams' tables. Files are UTF-8 text with commas between the fields. The host
@@ -176,12 +206,16 @@ its utility exactly as the host will compute it, and the success of the baseline
 
 
 _OVERALL = {
-    "ranks": """Teams are ranked in both. Equal scores share a rank, and a missing score ranks last. The overall rank is
+    "ranks": Sentence(
+        """Teams are ranked in both. Equal scores share a rank, and a missing score ranks last. The overall rank is
 by the sum of both ranks. Of teams with equal sums, the higher defense comes first, then the higher attack, then the
-higher utility; if all are equal, they share the rank.""",
-    "score": """The overall rank is by defense + attack; equal sums share it. A table or attacks that are missing count
+higher utility; if all are equal, they share the rank."""
+    ),
+    "score": Sentence(
+        """The overall rank is by defense + attack; equal sums share it. A table or attacks that are missing count
 0, and so does the table of your originals, since an attack finds everybody in it. A baseline attack that fails on your
-table, or takes too long, counts as if it had found everybody.""",
+table, or takes too long, counts as if it had found everybody."""
+    ),
 }
 OTHERS = 1000
 """Largest number of other people whose records every team may study."""

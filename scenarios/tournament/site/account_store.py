@@ -11,6 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -18,10 +19,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from jinja2 import Environment
+from jinja2 import Environment, PackageLoader
 
-from metrics.columns import PRIVATE, refuse, write_atomically
+from metrics.columns import PRIVATE, Sentence, refuse, write_atomically
 from scenarios.tournament.rules.folder import Tournament
+from scenarios.tournament.site.languages import LANGUAGE, translated, translated_count, worded
 
 # People who visit the site, and their roles.
 
@@ -251,33 +253,6 @@ class Invitations(AccountPart):
 
 # Sheet of invitations to print.
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Invitations: {{ title }}</title>
-<style>
-body { font: 14pt/1.5 system-ui, sans-serif; margin: 2rem; }
-section { break-inside: avoid; border: 1px solid; padding: 1rem; margin-bottom: 1.5rem; }
-code { overflow-wrap: anywhere; }
-</style>
-</head>
-<body>
-<h1>Invitations</h1>
-<p>{{ title }}</p>
-{% for one in invitations %}
-<section>
-<h2>{{ one.title }}</h2>
-<p>You log in as <strong>{{ one.name }}</strong>. Set your password here:</p>
-<p><code>{{ one.address }}</code></p>
-<p>The link works once, until {{ one.until.strftime("%Y-%m-%d %H:%M") }} UTC. Do not hand it on.</p>
-</section>
-{% endfor %}
-</body>
-</html>
-"""
-
 
 @dataclass(frozen=True)
 class Invitation:
@@ -304,9 +279,14 @@ class Invitation:
         return f"{self.name}\t{self.address}\tuntil {self.until:%Y-%m-%d %H:%M} UTC"
 
 
-def invitations_page(title: str, invitations: Sequence[Invitation]) -> str:
-    """A page to print, which each user gets a part of."""
-    return Environment(autoescape=True).from_string(_PAGE).render(title=title, invitations=invitations) + "\n"
+def invitations_page(title: str, invitations: Sequence[Invitation], language: str = "en") -> str:
+    """A page to print, which each user gets a part of; its links lead to pages in the same language."""
+    loader, words = PackageLoader("scenarios.tournament.site"), ["jinja2.ext.i18n"]
+    environment = Environment(loader=loader, autoescape=True, extensions=words, finalize=worded)
+    environment.install_gettext_callables(translated, translated_count, newstyle=True)  # type: ignore[attr-defined]
+    sheet, context = environment.get_template("invitation_sheet.html"), copy_context()
+    context.run(LANGUAGE.set, language)
+    return context.run(sheet.render, title=title, invitations=invitations, language=language) + "\n"
 
 
 _ADDRESS = "site.address"
@@ -331,7 +311,7 @@ def invite(
     return [
         Invitation(
             name,
-            "Host" if name == host else titles[name],
+            Sentence("Host") if name == host else titles[name],
             f"{base.scheme}://{base.netloc}/invitation/{invitations.issue(name, now, lifetime)}",
             now + lifetime,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import logging
 import re
@@ -285,6 +286,11 @@ async def published_bytes(path: Path, missing: str) -> bytes:
 def hidden(visit: Visit, state: SiteState) -> bool:
     """Whether standings are hidden from this visitor."""
     return state.hidden and not visit.is_host
+
+
+def for_spreadsheets(name: str, data: bytes) -> bytes:
+    """A file as visitors save it: a CSV file beyond ASCII has a byte order mark, without which Excel misreads it."""
+    return codecs.BOM_UTF8 + data if name.endswith(".csv") and not data.isascii() else data
 
 
 def attachment(data: bytes, name: str, kind: str) -> Response:

@@ -22,17 +22,19 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from leaderboard.pages.advantage_axis import Plane, inside, is_free, places_beside, text_box
 from metrics.columns import Sentence
 from scenarios.tournament.host.boards import SCORING_GOES_ON, built_in_legend
-from scenarios.tournament.rules import RANKING, Phase, zip_bytes
+from scenarios.tournament.host.decisions import current_rules
+from scenarios.tournament.rules import RANKING, Phase, alike, zip_bytes
 from scenarios.tournament.site.account_store import Role, User, user_of
 from scenarios.tournament.site.accounts import LIFETIME, LONGEST_PASSWORD, SHORTEST_PASSWORD
 from scenarios.tournament.site.journal import MOST, SiteState
-from scenarios.tournament.site.languages import LANGUAGE
+from scenarios.tournament.site.languages import LANGUAGE, worded
 from scenarios.tournament.site.pages.answers import (
     STATIC,
     answered,
     attachment,
     done,
     environment,
+    for_spreadsheets,
     hidden,
     page,
     published_bytes,
@@ -289,7 +291,19 @@ async def rules_page(visit: Visit) -> Response:
     """The rules of the tournament."""
     path = visit.site.folder / "teams" / visit.site.settings.teams[0] / "RULES.md"
     data = await published_bytes(path, Sentence("the rules are missing from the teams' folders"))
-    return answered(visit, "document.html", {"text": data.decode()}, heading="")
+    text = data.decode() if LANGUAGE.get() == "en" else await translated_rules(visit)
+    return answered(visit, "document.html", {"text": text}, heading="")
+
+
+async def translated_rules(visit: Visit) -> str:
+    """The rules in the visitor's language, made once for each state of the log."""
+    state, stamp = await visit.site.state(), visit.site.journal.stamp()
+
+    async def page() -> bytes:
+        said = await to_thread.run_sync(current_rules, state.tournament, state.entries)
+        return str(worded(said)).encode()
+
+    return (await visit.site.pages.get(("rules", LANGUAGE.get()), stamp, page)).decode()
 
 
 async def board_file(visit: Visit) -> Response:
@@ -305,7 +319,7 @@ async def board_file(visit: Visit) -> Response:
 async def _published(visit: Visit, name: str) -> Response:
     """A CSV file of the public folder."""
     data = await published_bytes(visit.site.folder / "public" / name, Sentence("this file is not published yet"))
-    return attachment(data, name, "text/csv; charset=utf-8")
+    return attachment(for_spreadsheets(name, data), name, "text/csv; charset=utf-8")
 
 
 async def published_files(visit: Visit) -> Response:
@@ -313,7 +327,8 @@ async def published_files(visit: Visit) -> Response:
     state = await visit.site.state()
     files = await to_thread.run_sync(state.tournament.published_files, ("anonymized", "candidate"))
     refuse_if(not files, 404, Sentence("nothing is published yet"))
-    return attachment(await to_thread.run_sync(zip_bytes, files.items()), "published.zip", "application/zip")
+    saved = [(name, for_spreadsheets(name, data)) for name, data in files.items()]
+    return attachment(await to_thread.run_sync(zip_bytes, saved), "published.zip", "application/zip")
 
 
 async def published_file(visit: Visit) -> Response:
@@ -365,6 +380,10 @@ async def log_in(visit: Visit) -> Response:
     """Log in."""
     form, site = visit.form, visit.site
     name = form.text("name")
+    if user_of(name, site.settings.teams) is None:
+        # A team may log in by its title, which may be in any script.
+        titles = (await site.state()).titles
+        name = next((team for team, title in titles.items() if alike(title) == alike(name)), name)
     try:
         password = form.fields.get("password", "")
         token = await site.hashing(site.accounts.log_in, name, password, visit.address, site.clock(), device(visit))

@@ -43,6 +43,7 @@ from scenarios.tournament.site.pages.answers import (
     damage_refusal,
     decided,
     done,
+    for_spreadsheets,
     hidden,
     markdown_parser,
     published_bytes,
@@ -354,7 +355,8 @@ async def take_older(visit: Visit) -> Response:
 async def kit(visit: Visit) -> Response:
     """All files of a team's folder as a ZIP archive."""
     folder = visit.site.folder / "teams" / visit.team
-    data = await to_thread.run_sync(lambda: zip_bytes(folder_files(folder, visit.team)))
+    files = ((name, for_spreadsheets(name, data)) for name, data in folder_files(folder, visit.team))
+    data = await to_thread.run_sync(zip_bytes, files)
     return attachment(data, f"{visit.team}.zip", "application/zip")
 
 

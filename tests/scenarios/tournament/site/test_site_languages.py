@@ -13,12 +13,14 @@ from metrics.table_utility import COMPONENTS
 from scenarios.tournament.host.boards import update_boards
 from scenarios.tournament.rules import Phase
 from scenarios.tournament.rules.incidents import REFUSED, UNSCORED
+from scenarios.tournament.rules.opening import PAGE
 from scenarios.tournament.rules.standings import NOT_RUN
 from scenarios.tournament.site.languages import LANGUAGE, LANGUAGES, catalogue, preferred, worded
 
 NAMES = {
     "board.html": ["live"],
     "board_main.html": ["standings.csv", "matrix.csv"],
+    "invitation_sheet.html": ["?language="],
     "log_in.html": ["?then=&"],
     "screen.html": ["live screen"],
     "team.html": ["team", "SHA-256"],
@@ -37,7 +39,9 @@ def words():
 
 def texts():
     """All texts of the site."""
-    return sentences() | words() | {text for path in TEMPLATES for text in template_texts(path)}
+    return (
+        sentences() | words() | set(PAGE.split("\n\n")) | {text for path in TEMPLATES for text in template_texts(path)}
+    )
 
 
 def test_every_text_is_translated_and_no_entry_is_unused():
@@ -51,7 +55,7 @@ def test_translations_hold_the_same_values():
     for english, japanese in catalogue("ja").items():
         assert fields(japanese) == fields(english), english
         # What separates sentences in English does not in Japanese.
-        assert japanese.strip() or not english.strip(" ;"), english
+        assert japanese.strip() or not english.strip("; \n"), english
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
