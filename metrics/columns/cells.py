@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from metrics.columns.domains import CategoricalDomain, Domain, NumericDomain, format_number
 from metrics.columns.parameters import refuse, require
-from metrics.columns.sentences import Sentence
+from metrics.columns.sentence import Sentence
 from metrics.columns.values import (
     SUPPRESSED,
     Array,

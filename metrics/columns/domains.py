@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.columns.parameters import refuse, require
-from metrics.columns.sentences import Sentence
+from metrics.columns.sentence import Sentence
 from metrics.columns.values import Floats, Integers, UnfitValueError, distinct_values, numbers_of, text_of
 
 if TYPE_CHECKING:
