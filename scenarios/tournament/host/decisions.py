@@ -75,7 +75,7 @@ def write_notices(tournament: Tournament) -> list[str]:
     page = "\n".join(
         ["# Notices of the host\n", *(f"## {one.time.replace('T', ' ')}\n{one.text}\n" for one in reversed(said))]
     )
-    skipped = []
+    skipped: list[str] = []
     try:
         # Submissions remove unfinished files from the public folder while they hold the lock.
         with tournament.log.locked():

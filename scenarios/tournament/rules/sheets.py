@@ -81,9 +81,9 @@ def read_csv_text(data: bytes, most: int, *, empty_rows: bool = False) -> CsvTex
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        guess = guessed_encoding(data)
+        guess = (guessed_encoding(data) or "").upper()
         return _unreadable(
-            Sentence("is no UTF-8 text, but perhaps {guess}" if guess else "is no UTF-8 text", guess=guess.upper()),
+            Sentence("is no UTF-8 text, but perhaps {guess}" if guess else "is no UTF-8 text", guess=guess),
             Sentence("save it as UTF-8 (in Excel: CSV UTF-8)"),
             line,
         )
@@ -406,7 +406,7 @@ def _columns(text: CsvText, problems: _Problems, wanted: Sequence[str]) -> dict[
         if column not in wanted:
             meant = nearest_name(column[:LONGEST_SUGGESTION].strip().replace(" ", "_"), missing, cutoff=0.75)
             if column in {"", "Unnamed: 0"}:
-                hint = Sentence(" (row numbers? save it without them)")
+                hint: str = Sentence(" (row numbers? save it without them)")
             else:
                 hint = Sentence(" (should it be {meant!r}?)", meant=meant) if meant else ""
             problems.found.append(

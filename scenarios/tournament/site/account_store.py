@@ -23,7 +23,7 @@ from jinja2 import Environment, PackageLoader
 
 from metrics.columns import PRIVATE, Sentence, refuse, write_atomically
 from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.site.languages import LANGUAGE, translated, translated_count, worded
+from scenarios.tournament.site.languages import LANGUAGE, translated, worded
 
 # People who visit the site, and their roles.
 
@@ -283,7 +283,7 @@ def invitations_page(title: str, invitations: Sequence[Invitation], language: st
     """A page to print, which each user gets a part of; its links lead to pages in the same language."""
     loader, words = PackageLoader("scenarios.tournament.site"), ["jinja2.ext.i18n"]
     environment = Environment(loader=loader, autoescape=True, extensions=words, finalize=worded)
-    environment.install_gettext_callables(translated, translated_count, newstyle=True)  # type: ignore[attr-defined]
+    environment.install_gettext_callables(translated, translated, newstyle=True)  # type: ignore[attr-defined]
     sheet, context = environment.get_template("invitation_sheet.html"), copy_context()
     context.run(LANGUAGE.set, language)
     return context.run(sheet.render, title=title, invitations=invitations, language=language) + "\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from anyio import to_thread
 
-from scenarios.tournament.host.decisions import Notice, notices
+from scenarios.tournament.host.decisions import Notice, current_rules, notices
 from scenarios.tournament.rules import Phase, State, Tournament, built_in_names, file_stamp
 
 Stamp = tuple[tuple[int, ...], ...]
@@ -35,6 +35,11 @@ class SiteState(State):
     def notices(self) -> list[Notice]:
         """Messages and decisions of the host, oldest first."""
         return notices(self.tournament, self.entries)
+
+    @cached_property
+    def rules(self) -> str:
+        """The page of rules with the deadlines as they are now."""
+        return current_rules(self.tournament, self.entries)
 
     @cached_property
     def published(self) -> State:

@@ -40,11 +40,6 @@ def translated(text: str) -> str:
     return catalogue(LANGUAGE.get()).get(text, text)
 
 
-def translated_count(one: str, several: str, count: int) -> str:
-    """A text of a template about one thing or several; see `translated`."""
-    return translated(one if count == 1 else several)
-
-
 def worded(value: Any) -> Any:
     """A sentence, or a word of a closed list such as a phase, in the visitor's language; anything else as it is."""
     if isinstance(value, StrEnum):

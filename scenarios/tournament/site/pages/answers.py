@@ -28,7 +28,7 @@ from metrics.columns import Sentence, one_line
 from metrics.columns.printable import printable
 from scenarios.tournament.rules.scoring import built_in_names
 from scenarios.tournament.site.journal import SiteState
-from scenarios.tournament.site.languages import LANGUAGE, LANGUAGES, translated, translated_count, worded
+from scenarios.tournament.site.languages import LANGUAGE, LANGUAGES, translated, worded
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError
 from scenarios.tournament.site.site import Visit
 
@@ -51,7 +51,8 @@ def environment() -> Environment:
         extensions=["jinja2.ext.i18n"],
         finalize=worded,
     )
-    made.install_gettext_callables(translated, translated_count, newstyle=True)  # type: ignore[attr-defined]
+    # No template has plurals.
+    made.install_gettext_callables(translated, translated, newstyle=True)  # type: ignore[attr-defined]
     made.filters |= {
         "moment": moment,
         "deadline": deadline,
@@ -61,7 +62,6 @@ def environment() -> Environment:
         "markdown": markdown,
         "clean": clean,
         "phrase": phrase,
-        "begun": begun,
         "short": short_title,
         "breakable": breakable,
     }
@@ -137,12 +137,6 @@ def clean(text: str) -> str:
 def phrase(value: str) -> str:
     """A word of a closed list, such as a phase, in the visitor's language."""
     return translated(str(value).replace("-", " "))
-
-
-def begun(text: str) -> str:
-    """A text as the beginning of a sentence; see `clean`."""
-    said = clean(text)
-    return said[:1].upper() + said[1:]
 
 
 def moments(text: str) -> Markup:

@@ -22,7 +22,6 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from leaderboard.pages.advantage_axis import Plane, inside, is_free, places_beside, text_box
 from metrics.columns import Sentence
 from scenarios.tournament.host.boards import SCORING_GOES_ON, built_in_legend
-from scenarios.tournament.host.decisions import current_rules
 from scenarios.tournament.rules import RANKING, Phase, alike, zip_bytes
 from scenarios.tournament.site.account_store import Role, User, user_of
 from scenarios.tournament.site.accounts import LIFETIME, LONGEST_PASSWORD, SHORTEST_PASSWORD
@@ -291,19 +290,9 @@ async def rules_page(visit: Visit) -> Response:
     """The rules of the tournament."""
     path = visit.site.folder / "teams" / visit.site.settings.teams[0] / "RULES.md"
     data = await published_bytes(path, Sentence("the rules are missing from the teams' folders"))
-    text = data.decode() if LANGUAGE.get() == "en" else await translated_rules(visit)
+    state, english = await visit.site.state(), LANGUAGE.get() == "en"
+    text = data.decode() if english else worded(await to_thread.run_sync(lambda: state.rules))
     return answered(visit, "document.html", {"text": text}, heading="")
-
-
-async def translated_rules(visit: Visit) -> str:
-    """The rules in the visitor's language, made once for each state of the log."""
-    state, stamp = await visit.site.state(), visit.site.journal.stamp()
-
-    async def page() -> bytes:
-        said = await to_thread.run_sync(current_rules, state.tournament, state.entries)
-        return str(worded(said)).encode()
-
-    return (await visit.site.pages.get(("rules", LANGUAGE.get()), stamp, page)).decode()
 
 
 async def board_file(visit: Visit) -> Response:
