@@ -165,6 +165,18 @@ def duration_text(seconds: int) -> str:
     return Sentence("{count:,} {unit}" if count == 1 else "{count:,} {unit}s", count=count, unit=unit)
 
 
+WEEKDAYS = (
+    Sentence("Monday"),
+    Sentence("Tuesday"),
+    Sentence("Wednesday"),
+    Sentence("Thursday"),
+    Sentence("Friday"),
+    Sentence("Saturday"),
+    Sentence("Sunday"),
+)
+"""Days of the week, Monday first."""
+
+
 def local_text(moment: datetime) -> str:
     """A moment for people: weekday, date and time in the zone of this machine."""
     try:
@@ -174,7 +186,12 @@ def local_text(moment: datetime) -> str:
     offset = f"UTC{local.isoformat()[-6:]}"
     name = local.tzname() or ""
     zone = f"{name} ({offset})" if name.isalpha() else offset
-    return f"{local:%A %Y-%m-%d %H:%M:%S} {'UTC' if name == 'UTC' else zone}"
+    return Sentence(
+        "{weekday} {time:%Y-%m-%d} {time:%H:%M:%S} {zone}",
+        weekday=WEEKDAYS[local.weekday()],
+        time=local,
+        zone="UTC" if name == "UTC" else zone,
+    )
 
 
 def moment_text(moment: datetime) -> str:

@@ -27,6 +27,7 @@ from leaderboard.pages.pictures import DRAWING
 from metrics.columns import Sentence, one_line
 from metrics.columns.printable import printable
 from scenarios.tournament.rules.scoring import built_in_names
+from scenarios.tournament.rules.settings import WEEKDAYS
 from scenarios.tournament.site.journal import SiteState
 from scenarios.tournament.site.languages import LANGUAGE, LANGUAGES, translated, worded
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError
@@ -112,20 +113,9 @@ def moment(value: datetime | str | None) -> Markup:
     )
 
 
-_WEEKDAYS = (
-    Sentence("Monday"),
-    Sentence("Tuesday"),
-    Sentence("Wednesday"),
-    Sentence("Thursday"),
-    Sentence("Friday"),
-    Sentence("Saturday"),
-    Sentence("Sunday"),
-)
-
-
 def deadline(value: datetime) -> Markup:
     """The end of a phase in UTC, with the day of the week; see `moment`."""
-    day = Sentence("{weekday} {time:%Y-%m-%d} {time:%H:%M:%S} UTC", weekday=_WEEKDAYS[value.weekday()], time=value)
+    day = Sentence("{weekday} {time:%Y-%m-%d} {time:%H:%M:%S} UTC", weekday=WEEKDAYS[value.weekday()], time=value)
     return Markup('<time datetime="{}">{}</time>').format(value.isoformat(timespec="seconds"), worded(day))
 
 
@@ -165,7 +155,7 @@ def size(value: int) -> str:
     for unit, bytes_of_unit in (("MiB", 1 << 20), ("KiB", 1 << 10)):
         if value >= bytes_of_unit:
             return f"{value / bytes_of_unit:.1f} {unit}"
-    return f"{value} bytes"
+    return str(worded(Sentence("{count} bytes", count=value)))
 
 
 def markdown(text: str) -> Markup:
