@@ -182,6 +182,10 @@ class Block(ABC):
     def numbers(self, name: str) -> Floats:
         """Number of each record in a column of numbers, shape (rows,); NaN where missing."""
 
+    def values(self, name: str, kind: Any) -> pd.Series[Any]:
+        """Values of a column of numbers, stored as a type of pandas, shape (rows,)."""
+        return pd.Series(self.numbers(name), name=name).astype(kind)
+
 
 @dataclass(frozen=True)
 class StoredBlock(Block):
@@ -480,7 +484,7 @@ def recoded_step(records: RecordsInBlocks, name: str, recode: Callable[[pd.Serie
     listed = None if kind.kind in "iuf" else CellList()
 
     def release(block: Block, _: Generator) -> dict[str, NDArray[Any]]:
-        released = recode(pd.Series(block.numbers(name), name=name).astype(column.dtype))
+        released = recode(block.values(name, column.dtype))
         return {name: stored_cells(released, listed, kind)}
 
     return Step((name,), {} if listed is None else {name: listed}, release)

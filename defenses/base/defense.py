@@ -370,6 +370,10 @@ class BlockInMemory(Block):
         """Number of each record in a column of numbers."""
         return self.records.numbers(name)[self.start : self.stop]
 
+    def values(self, name: str, kind: Any) -> pd.Series[Any]:
+        """Values of a column as they are: a large integer is no float."""
+        return self.records.counted.frame[name].iloc[self.start : self.stop]
+
 
 def _series(parts: Sequence[NDArray[Any]], cells: CellList | None) -> pd.Series[Any]:
     """Released column of the codes, numbers or pseudonyms of some blocks."""

@@ -1,19 +1,33 @@
-"""Distinct combinations of quasi-identifiers with the number of records of each, counted by DuckDB."""
+"""Distinct combinations of quasi-identifiers, counted by DuckDB, and releases that follow from them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.random import SeedSequence
 from scipy.sparse import csr_array
 
-from defenses.base import CodedColumn, CountedTable
+from defenses.base import (
+    Block,
+    CellList,
+    CodedColumn,
+    CountedDefense,
+    CountedTable,
+    Recoding,
+    ReleasedBlock,
+    ReleasePlan,
+    StoredBlock,
+    unchanged_step,
+)
 from defenses.base import counted_table as limits
 from metrics.classes import LARGEST_KEY, key_starts
 from metrics.columns import Integers
+from scenarios.tables.parts.combination_index import CombinationIndex
 from scenarios.tables.parts.raw_columns import coded_source
 from scenarios.tables.parts.records import LargeColumn, LargeRecords
+from scenarios.tables.parts.released_blocks import BlockByBlock, LargeRelease
 
 
 class TooManyCombinations(ValueError):  # noqa: N818 (named for what there is too much of)
@@ -137,3 +151,69 @@ def _is_injective(column: LargeColumn) -> bool:
     values = np.sort(column.of_raw[column.raw.of_code >= 0])
     has_both = bool(column.raw.missing) and bool((values == column.missing).any())
     return not has_both and not (values[1:] == values[:-1]).any()
+
+
+# Releases of grouping methods: from counted combinations, or from the class of each record where these do not fit.
+
+
+def grouped_release(defense: CountedDefense, records: LargeRecords, *, most: int | None = None) -> LargeRelease:
+    """Release a table by the classes of its combinations, or of its records if there are too many combinations.
+
+    Parameters
+    ----------
+    defense : CountedDefense
+        The defense.
+    records : LargeRecords
+        The records.
+    most : int, optional
+        Largest number of combinations; by default `MOST`.
+
+    Raises
+    ------
+    TooManyCombinations
+        If there are more, or a column's values are nearly all distinct numbers, and the defense needs the counts.
+    ValueError
+        As the defense in memory.
+    """
+    names, sensitive = defense.counted_columns(records.roles)
+    try:
+        counted = counted_table(records, names, sensitive, most=most)
+    except TooManyCombinations:
+        distinct = any(records.columns[name].numbers_only for name in sensitive)
+        recoding = None if distinct else defense.recode_large(records)
+        if recoding is None:
+            raise
+        by_record = recoded(records, recoding, lambda block: np.arange(block.start, block.start + len(block)))
+        # The classes of all records stay on this machine.
+        return replace(by_record, blocks=lambda: by_record.blocks())
+    index = CombinationIndex({name: column.codes for name, column in counted.columns.items()})
+    return recoded(records, defense.recode(counted), lambda block: index.positions(block.columns))
+
+
+def recoded(records: LargeRecords, recoding: Recoding, combination: Callable[[StoredBlock], Integers]) -> LargeRelease:
+    """Release of a recoding, given the combination of each row of a block; other columns stay as they are."""
+    unchanged = ReleasePlan(
+        [unchanged_step(records, name) for name in records.columns if name not in recoding.cells], None
+    )
+    cells = {name: CellList(kind=of_class.cells.dtype) for name, of_class in recoding.cells.items()}
+    # The list puts equal cells together, so that positions may differ from those of the recoding.
+    codes = {name: cells[name].codes(each.cells.tolist())[each.codes] for name, each in recoding.cells.items()}
+    of_combination, guarantee = recoding.classes.astype(np.int32, copy=False), recoding.guarantee
+
+    def released(block: Block) -> ReleasedBlock:
+        assert isinstance(block, StoredBlock)  # noqa: S101 (blocks of this table)
+        classes = of_combination[combination(block)]
+        columns = {name: of_class[classes] for name, of_class in codes.items()}
+        same = unchanged.release(block, SeedSequence(0))
+        made = ReleasedBlock(block.number, {**columns, **same.columns}, same.origin)
+        return made.take(np.flatnonzero(classes >= 0)) if (classes < 0).any() else made
+
+    return LargeRelease(
+        tuple(records.columns),
+        cells | unchanged.cells,
+        BlockByBlock(records, released),
+        records.rows,
+        lambda: guarantee,
+        recoding.channel,
+        (recoding.remark,) if recoding.remark else (),
+    )

@@ -14,15 +14,14 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from defenses import MicrodataDefense
-from defenses.base import CountedCells, ReleasedBlock
+from defenses.base import CountedCells, RecordsInBlocks, ReleasedBlock
 from metrics.classes import SizeCounts, agreeing_records
-from metrics.columns import SUPPRESSED, Booleans, Integers, refuse
+from metrics.columns import SUPPRESSED, Booleans, Integers
 from metrics.risk import GroupRisk
 from scenarios.tables.parts.files.table_files import OneMachine
-from scenarios.tables.parts.memory_release import release_in_memory
+from scenarios.tables.parts.large_release import large_release
 from scenarios.tables.parts.records import LargeRecords, over_parts
-from scenarios.tables.parts.released_blocks import BlockByBlock, InOrder, LargeRelease, blocks_of
-from scenarios.tables.parts.validation import ReviewedInParts
+from scenarios.tables.parts.released_blocks import BlockByBlock, InOrder, LargeRelease
 from scenarios.tables.review import ClassMembers, ReviewedTable, numbers_of, risk_of_rows
 
 LISTED = 1 << 20
@@ -42,20 +41,9 @@ def release_of(
 ) -> LargeRelease:
     """Release of a table, block by block.
 
-    `rows` is the mean number of rows of random blocks, for tables in parts, and `in_order` releases them; see `blocked`
-    in `scenarios.tables.parts`.
+    `rows` is the mean number of rows of random blocks, for tables in parts, and `in_order` releases them.
     """
-    if isinstance(table, ReviewedInParts):
-        # It imports SciPy, which a table in memory does not need.
-        from scenarios.tables.parts.large_release import large_release
-
-        return distributed(large_release(defense, table.records, root, rows=rows, in_order=in_order), table.records)
-    refuse(rows is not None, "--blocks: the table is not read in parts; leave the option out, or add --memory")
-    records = table.dataset.records
-    defense.check(records)
-    guarantee = defense.guarantee(records)
-    made = release_in_memory(defense, records, root)
-    return replace(blocks_of(made, len(records), guarantee), notes=tuple(filter(None, [made.remark])))
+    return distributed(large_release(defense, table.records, root, rows=rows, in_order=in_order), table.records)
 
 
 # Counts of the cells of a release, as its blocks are written.
@@ -180,12 +168,13 @@ class ReleaseCounts:
 # Releases whose blocks are made on the workers of a cluster, part by part.
 
 
-def distributed(release: LargeRelease, records: LargeRecords) -> LargeRelease:
+def distributed(release: LargeRelease, records: RecordsInBlocks) -> LargeRelease:
     """The same release, whose blocks are made where the parts of the records are read.
 
     A release whose blocks depend on each other is made on this machine.
     """
-    if isinstance(records.files.engine, OneMachine) or not isinstance(release.blocks, BlockByBlock):
+    by_parts = isinstance(records, LargeRecords) and not isinstance(records.files.engine, OneMachine)
+    if not by_parts or not isinstance(release.blocks, BlockByBlock):
         return release
     return replace(release, blocks=partial(_merged_blocks, release, records))
 

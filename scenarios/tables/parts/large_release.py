@@ -1,11 +1,10 @@
-"""Which defenses release tables that are read in parts, and how."""
+"""How a defense releases a table block by block, held in memory or read in parts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -13,94 +12,27 @@ from numpy.random import SeedSequence
 
 from defenses import Guarantee, MicrodataDefense
 from defenses.base import (
-    Block,
     BlockwiseDefense,
     CellList,
     CountedDefense,
-    Recoding,
     RecordsInBlocks,
     ReleasedBlock,
     ReleasePlan,
-    StoredBlock,
+    applied,
     block_generator,
     recoded_step,
     unchanged_step,
 )
-from metrics.columns import Integers, refuse
-from scenarios.tables.parts.blocked import blocked
-from scenarios.tables.parts.combination_index import CombinationIndex
-from scenarios.tables.parts.combinations import TooManyCombinations, counted_table
-from scenarios.tables.parts.memory_release import is_planned
+from metrics.columns import refuse
 from scenarios.tables.parts.records import LargeRecords
-from scenarios.tables.parts.released_blocks import BlockByBlock, InOrder, LargeRelease, released_block
-
-# Releases of grouping methods: from counted combinations, or from the class of each record where these do not fit.
-
-
-def grouped_release(defense: CountedDefense, records: LargeRecords, *, most: int | None = None) -> LargeRelease:
-    """Release a table by the classes of its combinations, or of its records if there are too many combinations.
-
-    Parameters
-    ----------
-    defense : CountedDefense
-        The defense.
-    records : LargeRecords
-        The records.
-    most : int, optional
-        Largest number of combinations; by default `MOST`.
-
-    Raises
-    ------
-    TooManyCombinations
-        If there are more, or a column's values are nearly all distinct numbers, and the defense needs the counts.
-    ValueError
-        As the defense in memory.
-    """
-    names, sensitive = defense.counted_columns(records.roles)
-    try:
-        counted = counted_table(records, names, sensitive, most=most)
-    except TooManyCombinations:
-        distinct = any(records.columns[name].numbers_only for name in sensitive)
-        recoding = None if distinct else defense.recode_large(records)
-        if recoding is None:
-            raise
-        by_record = recoded(records, recoding, lambda block: np.arange(block.start, block.start + len(block)))
-        # The classes of all records stay on this machine.
-        return replace(by_record, blocks=lambda: by_record.blocks())
-    index = CombinationIndex({name: column.codes for name, column in counted.columns.items()})
-    return recoded(records, defense.recode(counted), lambda block: index.positions(block.columns))
-
-
-def recoded(records: LargeRecords, recoding: Recoding, combination: Callable[[StoredBlock], Integers]) -> LargeRelease:
-    """Release of a recoding, given the combination of each row of a block; other columns stay as they are."""
-    unchanged = ReleasePlan(
-        [unchanged_step(records, name) for name in records.columns if name not in recoding.cells], None
-    )
-    cells = {name: CellList(kind=of_class.cells.dtype) for name, of_class in recoding.cells.items()}
-    # The list puts equal cells together, so that positions may differ from those of the recoding.
-    codes = {name: cells[name].codes(each.cells.tolist())[each.codes] for name, each in recoding.cells.items()}
-    of_combination, guarantee = recoding.classes.astype(np.int32, copy=False), recoding.guarantee
-
-    def released(block: Block) -> ReleasedBlock:
-        assert isinstance(block, StoredBlock)  # noqa: S101 (blocks of this table)
-        classes = of_combination[combination(block)]
-        columns = {name: of_class[classes] for name, of_class in codes.items()}
-        same = unchanged.release(block, SeedSequence(0))
-        made = ReleasedBlock(block.number, {**columns, **same.columns}, same.origin)
-        return made.take(np.flatnonzero(classes >= 0)) if (classes < 0).any() else made
-
-    return LargeRelease(
-        tuple(records.columns),
-        cells | unchanged.cells,
-        BlockByBlock(records, released),
-        records.rows,
-        lambda: guarantee,
-        recoding.channel,
-        (recoding.remark,) if recoding.remark else (),
-    )
-
+from scenarios.tables.parts.released_blocks import BlockByBlock, InOrder, LargeRelease, blocks_of, released_block
 
 # Releases that are planned by a defense, or made of each column or row by itself.
+
+
+def is_planned(defense: MicrodataDefense) -> TypeGuard[BlockwiseDefense]:
+    """Whether a defense releases tables by its plan alone; a subclass may apply something else."""
+    return isinstance(defense, BlockwiseDefense) and type(defense).apply is BlockwiseDefense.apply
 
 
 def planned(defense: BlockwiseDefense, records: RecordsInBlocks, root: SeedSequence) -> LargeRelease:
@@ -111,7 +43,7 @@ def planned(defense: BlockwiseDefense, records: RecordsInBlocks, root: SeedSeque
     defense : BlockwiseDefense
         The defense.
     records : RecordsInBlocks
-        The records.
+        The records, in memory or in parts.
     root : SeedSequence
         Root of the random generators.
     """
@@ -191,49 +123,74 @@ def independent(defense: MicrodataDefense, records: LargeRecords, root: SeedSequ
     return LargeRelease(tuple(kinds), cells, blocks, records.rows, lambda: guaranteed, example.channel)
 
 
+# Releases of tables in memory that are made at once.
+
+
+def whole(defense: MicrodataDefense, records: RecordsInBlocks, root: SeedSequence) -> LargeRelease:
+    """Release of a defense that is applied to a whole table, or to each block if it randomizes rows by themselves."""
+    guaranteed = defense.guarantee(records.counted)
+    if defense.columnwise or not defense.randomizes_records_independently:
+        made = [applied(defense, records.counted, block_generator(root, "fit"))]
+    else:
+        made = [
+            applied(defense, records.records(block), block_generator(root, "rows", block.number))
+            for block in records.blocks([])
+        ]
+    return blocks_of(made, records.rows, guaranteed)
+
+
 _OFFER = "`--blocks 10000` applies the method to random blocks of about 10,000 rows"
 
 
 def large_release(
     defense: MicrodataDefense,
-    records: LargeRecords,
+    records: RecordsInBlocks,
     root: SeedSequence,
     *,
     rows: int | None = None,
     in_order: InOrder = map,
 ) -> LargeRelease:
-    """Make a release of records that are read in parts.
+    """Make a release of records, block by block.
 
     Parameters
     ----------
     defense : MicrodataDefense
         The defense.
-    records : LargeRecords
-        The records.
+    records : RecordsInBlocks
+        The records, in memory or in parts.
     root : SeedSequence
         Root of the random generators.
     rows : int, optional
-        Mean number of rows of the random blocks to which a defense is applied that needs the whole table.
+        Mean number of rows of the random blocks to which a defense is applied that needs the whole table, in parts.
     in_order : callable
         Where random blocks are released; see `blocked`.
 
     Raises
     ------
     ValueError
-        If the parameters do not fit the records, or the defense needs all rows, or counts too many combinations, and
-        `rows` is not given.
+        If the parameters do not fit the records. In parts also if the defense needs all rows, or counts too many
+        combinations, and `rows` is not given.
     """
     name = type(defense).__name__
+    # A table in memory does not need SciPy, which the other modules import.
+    if not isinstance(records, LargeRecords):
+        refuse(rows is not None, "--blocks: the table is not read in parts; leave the option out, or add --memory")
+        defense.check(records.counted)
+        return planned(defense, records, root) if is_planned(defense) else whole(defense, records, root)
     row_by_row = is_planned(defense) or defense.columnwise or defense.randomizes_records_independently
     if rows is not None:
+        from scenarios.tables.parts.blocked import blocked
+
         refuse(row_by_row, f"--blocks: {name} takes tables of any size as they are; leave the option out")
         return blocked(defense, records, root, rows, in_order)
-    if isinstance(defense, BlockwiseDefense) and is_planned(defense):
+    if is_planned(defense):
         return planned(defense, records, root)
     if row_by_row:
         return (columnwise if defense.columnwise else independent)(defense, records, root)
     if not (isinstance(defense, CountedDefense) and defense.works_on_counts):
         raise ValueError(f"{name} needs all rows in memory, and {records.files.path} is read in parts; {_OFFER}")
+    from scenarios.tables.parts.combinations import TooManyCombinations, grouped_release
+
     try:
         return grouped_release(defense, records)
     except TooManyCombinations as error:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,27 +81,21 @@ def released_block(
     return ReleasedBlock(number, columns, np.asarray(origin, dtype=np.int64))
 
 
-def blocks_of(release: MicrodataRelease, records: int, guarantee: Guarantee) -> LargeRelease:
-    """A release in memory as one that is made block by block, with the same rows; `records` is their number."""
-    listed = {
-        str(name): listed_cells(column)
-        for name, column in release.frame.items()
-        if column.to_numpy().dtype.kind not in "iuf"
-    }
-    stored = {
-        str(name): listed[str(name)][1] if name in listed else column.to_numpy()
-        for name, column in release.frame.items()
-    }
+def blocks_of(made: Sequence[MicrodataRelease], records: int, guarantee: Guarantee) -> LargeRelease:
+    """One release of a table in memory, or one of each of its blocks, as one that is made block by block."""
+    frame = made[0].frame if len(made) == 1 else pd.concat([each.frame for each in made], ignore_index=True)
+    starts = np.cumsum([0, *block_sizes(records)])
+    origin = np.concatenate([each.origin + start for each, start in zip(made, starts, strict=False)]).astype(np.int64)
+    columns = {str(name): column for name, column in frame.items()}
+    listed = {name: listed_cells(each) for name, each in columns.items() if each.to_numpy().dtype.kind not in "iuf"}
+    stored = {name: listed[name][1] if name in listed else column.to_numpy() for name, column in columns.items()}
     # Rows that stem from no record lie in the block of their position.
-    of_record = release.origin if (release.origin >= 0).all() else np.arange(len(release.frame))
-    ends = np.searchsorted(of_record, np.cumsum(block_sizes(records)))
+    ends = np.searchsorted(origin if (origin >= 0).all() else np.arange(origin.size), starts[1:])
+    cuts = [0, *ends[:-1], origin.size]
 
     def blocks() -> Iterator[ReleasedBlock]:
-        for number, (start, end) in enumerate(itertools.pairwise([0, *ends[:-1], len(release.frame)])):
-            rows = slice(start, end)
-            yield ReleasedBlock(
-                number, {name: column[rows] for name, column in stored.items()}, release.origin[rows].astype(np.int64)
-            )
+        for number, rows in enumerate(map(slice, cuts, cuts[1:])):
+            yield ReleasedBlock(number, {name: column[rows] for name, column in stored.items()}, origin[rows])
 
     return LargeRelease(
         tuple(stored),
@@ -110,5 +103,6 @@ def blocks_of(release: MicrodataRelease, records: int, guarantee: Guarantee) -> 
         blocks,
         records,
         lambda: guarantee,
-        release.channel,
+        made[0].channel,
+        (made[0].remark,) if made[0].remark else (),
     )

@@ -10,8 +10,7 @@ from counted_tools import ROLES, as_cells, people, released_rows
 
 from defenses import GlobalRecoding, Incognito, Mondrian, Pipeline, RecordSuppression, Rounding
 from scenarios.tables.dataset import load_table
-from scenarios.tables.parts.combinations import TooManyCombinations, counted_table
-from scenarios.tables.parts.large_release import grouped_release
+from scenarios.tables.parts.combinations import TooManyCombinations, counted_table, grouped_release
 from scenarios.tables.parts.records import large_records
 
 

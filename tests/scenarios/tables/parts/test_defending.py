@@ -27,7 +27,7 @@ from defenses.base.defense import BlockwiseDefense, Needs
 from defenses.recoding.pseudonymization import is_pseudonym
 from scenarios.commands.cli import cli
 from scenarios.running.methods.methods import exported
-from scenarios.tables.parts import large_release as large_releases
+from scenarios.tables.parts import combinations
 from scenarios.tables.parts.large_release import large_release
 from scenarios.tables.parts.records import LargeRecords, large_records
 
@@ -328,9 +328,9 @@ def learned(defense, records, monkeypatch):
     if isinstance(defense, BlockwiseDefense):
         return learned_by_fit(defense, records, monkeypatch)
     counted = []
-    count = large_releases.counted_table
+    count = combinations.counted_table
     with monkeypatch.context() as patch:
-        patch.setattr(large_releases, "counted_table", lambda *all_, **most: counted.append(1) or count(*all_, **most))
+        patch.setattr(combinations, "counted_table", lambda *all_, **most: counted.append(1) or count(*all_, **most))
         try:
             large_release(defense, records, np.random.SeedSequence(1))
         except ValueError as error:

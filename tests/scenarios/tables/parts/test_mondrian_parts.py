@@ -8,18 +8,17 @@ from large_tools import written_release
 from numpy.random import SeedSequence
 
 from defenses import Mondrian
+from defenses.base import RecordsInMemory
 from defenses.grouping.mondrian import parts
 from defenses.grouping.mondrian.parts import TopTree
 from metrics import k_anonymity, normalized_certainty_penalty
 from metrics.classes import equivalence_classes
 from metrics.columns.cells import read_cells
 from scenarios.tables.dataset import load_table
-from scenarios.tables.parts.combinations import TooManyCombinations, counted_table
+from scenarios.tables.parts.combinations import TooManyCombinations, counted_table, grouped_release
 from scenarios.tables.parts.files.shuffled_output import write_outputs
-from scenarios.tables.parts.large_release import grouped_release, large_release
-from scenarios.tables.parts.memory_release import release_in_memory
+from scenarios.tables.parts.large_release import large_release
 from scenarios.tables.parts.records import large_records
-from scenarios.tables.parts.released_blocks import blocks_of
 
 NAMES = ["age", "town", "job", "size", "member"]
 
@@ -223,10 +222,9 @@ LARGE = [
 def in_memory(defense, table, roles, output):
     """Write the release of a table in memory."""
     dataset, root = load_table(table, roles), SeedSequence(1)
-    release = release_in_memory(defense, dataset.records, root)
-    assert release.origin.tolist() == list(range(len(dataset.records)))
-    in_blocks = blocks_of(release, len(dataset.records), defense.guarantee(dataset.records))
-    write_outputs(in_blocks, dataset, root, str(output), truth=str(output.with_suffix(".truth")), channel=None)
+    release = large_release(defense, RecordsInMemory(dataset.records), root)
+    assert released_rows(release)[1].tolist() == list(range(len(dataset.records)))
+    write_outputs(release, dataset, root, str(output), truth=str(output.with_suffix(".truth")), channel=None)
     return release
 
 

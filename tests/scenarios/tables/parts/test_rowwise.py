@@ -9,11 +9,11 @@ from large_tools import ROLES, people, written_release
 from numpy.random import SeedSequence
 
 import defenses
+from defenses.base import RecordsInMemory
 from scenarios.tables.dataset import load_table
 from scenarios.tables.parts.files.shuffled_output import write_outputs
-from scenarios.tables.parts.memory_release import release_in_memory
+from scenarios.tables.parts.large_release import large_release
 from scenarios.tables.parts.records import large_records
-from scenarios.tables.parts.released_blocks import blocks_of
 
 DETERMINISTIC = [
     defenses.Identity(),
@@ -85,8 +85,7 @@ RANDOM = [
 def in_memory(defense, dataset, output, truth):
     """Write a release of the table in memory; the release."""
     root, records = SeedSequence(1), dataset.records
-    release = release_in_memory(defense, records, root)
-    in_blocks = blocks_of(release, len(records), defense.guarantee(records))
+    in_blocks = large_release(defense, RecordsInMemory(records), root)
     write_outputs(in_blocks, dataset, root, str(output), truth=str(truth), channel=None)
     return in_blocks
 
