@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import reduce
-from itertools import chain, combinations
-from math import factorial, prod
+from functools import partial, reduce
+from itertools import combinations
+from math import comb, factorial, prod
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,8 @@ from metrics.columns import SUPPRESSED, Booleans, Floats, Integers, check_intege
 Subset = tuple[str, ...]
 _CELLS = 1 << 20
 """Largest number of combinations in a table of counts that several sets of columns share."""
+_SUMS = 2
+"""Sums over the combinations of such a table, in multiples of the number of rows."""
 
 
 def minimal_sample_uniques(
@@ -89,9 +92,9 @@ def minimal_unique_sets(
     """
     stars = suppressed or {}
     sizes = {name: int(codes.max(initial=0)) + 1 for name, codes in columns.items()}
-    weights = None if (counts == 1).all() else counts
+    weights = None if (counts == 1).all() else counts.astype(float)
     done: set[Subset] = set()
-    for names in _tabled(sizes, counts.size // 2, max_size):
+    for names in _tabled(sizes, counts.size, max_size):
         chosen = [subset for subset in _subsets(names, max_size) if subset not in done]
         yield from _in_one_table({name: columns[name] for name in names}, sizes, weights, stars, chosen)
         done |= set(chosen)
@@ -104,32 +107,43 @@ def _subsets(names: Iterable[str], max_size: int) -> list[Subset]:
 
 
 def _tabled(sizes: Mapping[str, int], rows: int, max_size: int) -> Iterator[Subset]:
-    """Sets of columns that share a table of counts, which together hold the sets of few combinations."""
-    cells = min(rows, _CELLS)
-    groups: list[list[str]] = []
-    bound = 1
-    for name, size in sizes.items():
-        bound *= size
-        if not groups or bound**max_size > cells:
-            groups.append([])
-            bound = size
-        groups[-1].append(name)
-    for chosen in combinations(groups, min(max_size, len(groups))):
-        names = tuple(chain.from_iterable(chosen))
-        if names and prod(sizes[name] for name in names) <= cells:
-            yield names
+    """Sets of columns that share a table of counts, which together hold the sets of few combinations.
+
+    A table gains the column with which it holds most further sets, as long as its sums take no longer than its rows.
+    """
+    most = min(rows // 2, _CELLS)
+    left = {
+        frozenset(subset): subset
+        for subset in reversed(_subsets(sizes, max_size))
+        if prod(sizes[name] for name in subset) <= most
+    }
+
+    def gain(names: Subset, name: str) -> int:
+        sums = sum(comb(len(names) + 1, size) for size in range(1, max_size + 1))
+        cells = prod(sizes[one] for one in (*names, name))
+        fits = name not in names and cells <= min(_CELLS, _SUMS * rows // sums)
+        return sum(frozenset((*part, name)) in left for part in combinations(names, max_size - 1)) if fits else 0
+
+    while left:
+        names = next(iter(left.values()))
+        while gain(names, best := max(sizes, key=partial(gain, names))):
+            names = tuple(name for name in sizes if name in (*names, best))
+        yield names
+        for subset in _subsets(names, max_size):
+            left.pop(frozenset(subset), None)
 
 
 def _in_one_table(
     columns: Mapping[str, Integers],
     sizes: Mapping[str, int],
-    weights: Integers | None,
+    weights: Floats | None,
     stars: Mapping[str, int],
     subsets: Sequence[Subset],
 ) -> Iterator[tuple[Subset, Integers]]:
     """Minimal sets among some, from the number of records with each combination of all columns.
 
-    Where a combination has one record, the sum of the positions of its rows is the position of that record's row.
+    Where a combination has one record, the sum of the positions of its rows is the position of that record's row. Most
+    tables have no such combination, and need no positions.
     """
     shape = [sizes[name] for name in columns]
     rows = next(iter(columns.values())).size
@@ -137,7 +151,7 @@ def _in_one_table(
     records = np.bincount(joint, weights, minlength=bound).reshape(shape)
     if not (records == 1).any():
         return
-    positions = np.bincount(joint, np.arange(rows), minlength=bound).reshape(shape)
+    positions: Any = None
     axes = {name: axis for axis, name in enumerate(columns)}
     unique: dict[Subset, Booleans] = {(): np.array(records.sum() == 1)}
     for subset in _subsets(columns, max(map(len, subsets), default=0)):
@@ -149,6 +163,8 @@ def _in_one_table(
             np.logical_or, [unique[part] for part in combinations(subset, len(subset) - 1)]
         )
         if subset in subsets and minimal.any():
+            if positions is None:
+                positions = np.bincount(joint, np.arange(rows), minlength=bound).reshape(shape)
             yield subset, np.sort(positions.sum(axis=others, keepdims=True)[minimal].astype(np.intp))
 
 

@@ -233,10 +233,6 @@ class ReleasedTable(CountedRelease):
         """Released cells as text, None where missing, shape (rows, columns)."""
         return pd.DataFrame({name: column.cells[column.codes] for name, column in self.columns.items()})
 
-    def codes(self, name: str) -> Integers:
-        """Code of each row in a column."""
-        return self.columns[name].codes
-
     def blocks(self, names: Sequence[str]) -> Iterator[StoredBlock]:
         """Blocks of rows in the order of the table."""
         # It imports channels of defenses, which `tokumei risk` does not need.
@@ -244,13 +240,13 @@ class ReleasedTable(CountedRelease):
 
         for number, start in enumerate(range(0, self.rows, blocks.BLOCK)):
             rows = slice(start, start + blocks.BLOCK)
-            yield blocks.StoredBlock(number, start, {name: self.codes(name)[rows] for name in names})
+            yield blocks.StoredBlock(number, start, {name: self.columns[name].codes[rows] for name in names})
 
     def class_pairs(self, value: str | None = None) -> Iterator[ClassPairs]:
         """All equivalence classes together."""
         chosen = (*self.quasi_identifiers, *([] if value is None else [value]))
         sizes = {name: len(self.columns[name].counts) for name in chosen}
-        codes, counts = joint_counts({name: self.codes(name) for name in chosen}, sizes)
+        codes, counts = joint_counts({name: self.columns[name].codes for name in chosen}, sizes)
         starts = key_starts([codes[name] for name in self.quasi_identifiers])
         of_class = {name: codes[name][starts] for name in self.quasi_identifiers}
         values = np.zeros_like(counts) if value is None else codes[value]

@@ -310,13 +310,10 @@ def _on_a_sample(defense: MicrodataDefense, parts: Sequence[Microdata], root: Se
     whole = in_blocks if len(parts) == 1 else _applied(defense, sample, root, len(parts)).frame
     domains = {name: sample.domains[name] for name in whole.columns if name in sample.domains}
     utility = TableUtility(sample.frame, domains, sample.frame.head(0), None, block_generator(root, "utility"))
-    scores = [_mean(utility.score(frame)) for frame in (in_blocks, whole)]
+    components = (utility.score(frame) for frame in (in_blocks, whole))
+    measured = ([one[name] for name in ("marginals", "associations", "queries")] for one in components)
+    scores = [np.mean([value for value in values if value is not None]) for values in measured]
     return in_blocks, (
         f"loss by the blocks, on {len(sample):,} rows in {counted_text(len(parts), 'block')}: utility {scores[0]:.3f} "
         f"in blocks, {scores[1]:.3f} as one table (1 is the original)"
     )
-
-
-def _mean(components: dict[str, float | None]) -> float:
-    values = [components[name] for name in ("marginals", "associations", "queries")]
-    return float(np.mean([value for value in values if value is not None]))

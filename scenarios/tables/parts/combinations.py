@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -62,7 +63,13 @@ class CombinationKey:
     def expressions(self) -> dict[str, str]:
         """SQL expression of each integer, by a name; without columns, all rows have 0."""
         return {
-            f"k{number}": " + ".join(f"({column.raw.code}) * {radix}" for column, radix in _radices(part)) or "0"
+            f"k{number}": " + ".join(
+                f"({column.raw.code}) * {radix}"
+                for column, radix in zip(
+                    part, np.cumprod([1, *(one.raw.size for one in part)], dtype=object), strict=False
+                )
+            )
+            or "0"
             for number, part in enumerate(self.columns)
         }
 
@@ -73,18 +80,16 @@ class CombinationKey:
 
     def codes(self, keys: Sequence[Integers]) -> dict[str, Integers]:
         """Code of each combination in each column, given its integers."""
-        return {
-            column.raw.name: column.of_raw[(key // radix) % column.raw.size].astype(
-                np.min_scalar_type(max(1, column.values.size))
-            )
-            for part, key in zip(self.columns, keys, strict=True)
-            for column, radix in _radices(part)
-        }
-
-
-def _radices(part: Sequence[LargeColumn]) -> list[tuple[LargeColumn, int]]:
-    radices = np.cumprod([1, *(column.raw.size for column in part[:-1])], dtype=object)
-    return [(column, int(radix)) for column, radix in zip(part, radices, strict=False)]
+        found = {}
+        for part, key in zip(self.columns, keys, strict=True):
+            # Short integers are divided faster.
+            rest = key.astype(np.min_scalar_type(prod(column.raw.size for column in part)))
+            for column in part:
+                size, kind = rest.dtype.type(column.raw.size), np.min_scalar_type(max(1, column.values.size))
+                before = rest // size
+                found[column.raw.name] = column.of_raw.astype(kind)[rest - before * size]
+                rest = before
+        return found
 
 
 def counted_table(

@@ -102,10 +102,7 @@ class ReleaseCounts:
         if not self._combinations:
             return None
         names = [name for name in self.table.dataset.records.quasi_identifiers if name in self.release.names]
-        listed = [self.release.cells[name].cells for name in names]
-        starred = {
-            name: cells.index(SUPPRESSED) for name, cells in zip(names, listed, strict=True) if SUPPRESSED in cells
-        }
+        starred = self._starred(names)
         found = np.concatenate(self._combinations)
         codes, number = np.unique(found[:, :-1], axis=0, return_inverse=True)
         rows = np.bincount(number.ravel(), found[:, -1]).astype(np.int64)
@@ -132,13 +129,15 @@ class ReleaseCounts:
         numbers = pd.Series(self.table.numbers_in(name)).reindex(rows["record"])
         return pd.factorize(rows["class"])[0], numbers_of(numbers)
 
+    def _starred(self, names: Sequence[str]) -> dict[str, int]:
+        """Code of ``*`` in those of some columns that hold it."""
+        listed = {name: self.release.cells[name].cells for name in names if name in self.release.cells}
+        return {name: cells.index(SUPPRESSED) for name, cells in listed.items() if SUPPRESSED in cells}
+
     def _wholly_suppressed(self, block: ReleasedBlock, names: Sequence[str]) -> Booleans:
         """Which rows of a block are ``*`` in all of some columns; none if a column has no codes."""
-        listed = [self.release.cells[name].cells if name in self.release.cells else [] for name in names]
-        if not all(SUPPRESSED in cells for cells in listed):
-            return np.zeros(len(block), dtype=bool)
-        codes = (block.columns[name] == cells.index(SUPPRESSED) for name, cells in zip(names, listed, strict=True))
-        return np.asarray(np.logical_and.reduce(list(codes)))
+        starred = self._starred(names)
+        return np.asarray(np.logical_and.reduce([block.columns[name] == starred.get(name, -1) for name in names]))
 
     def _telling(self, stored: NDArray[Any]) -> NDArray[Any]:
         """Evenly spaced cells of a block, all if the table is small, with the extremes or a missing one."""
@@ -173,10 +172,10 @@ def distributed(release: LargeRelease, records: RecordsInBlocks) -> LargeRelease
 
     A release whose blocks depend on each other is made on this machine.
     """
-    by_parts = isinstance(records, LargeRecords) and not isinstance(records.files.engine, OneMachine)
-    if not by_parts or not isinstance(release.blocks, BlockByBlock):
+    if not isinstance(records, LargeRecords) or isinstance(records.files.engine, OneMachine):
         return release
-    return replace(release, blocks=partial(_merged_blocks, release, records))
+    by_parts = partial(_merged_blocks, release, records)
+    return replace(release, blocks=by_parts) if isinstance(release.blocks, BlockByBlock) else release
 
 
 def _merged_blocks(release: LargeRelease, records: LargeRecords) -> Iterator[ReleasedBlock]:

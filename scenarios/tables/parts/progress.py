@@ -34,10 +34,6 @@ class Progress:
         # Another machine has no terminal to show a bar on.
         return Progress, (self.words, self.rows)
 
-    def reach(self, rows: int) -> None:
-        """Say that so many rows are done; those that were added already count."""
-        self.add(max(0, rows - self.done))
-
     def add(self, rows: int) -> None:
         """Add rows that are done."""
         self.done += rows

@@ -86,25 +86,24 @@ def raw_columns(files: TableFiles, names: Sequence[str], *, wide: Wide | None = 
     ValueError
         If a column has more than `LIMIT` distinct values that are not stored as numbers, and `wide` is not given.
     """
-    if not names:
+    # A table without rows is refused when they are counted.
+    if not names or not files.rows:
         return {}
     estimates = ", ".join(f"approx_count_distinct({quoted(name)})" for name in names)
     sizes = map(max, zip(*files.fetch_parts(f"SELECT {estimates} FROM source"), strict=True))
-    described = sampled_column if wide is None else wide
-    return {name: _raw_column(files, name, size, described) for name, size in zip(names, sizes, strict=True)}
-
-
-def _raw_column(files: TableFiles, name: str, estimate: int, wide: Wide) -> RawColumn:
-    column = _qualified(name)
-    kind = files.type_of(name) if files.rows else ""
     # The estimate may be off by a few percent.
-    if estimate <= 1.2 * LIMIT:
-        table = files.counted({"value": column})
+    counted = files.counted_each([name for name, size in zip(names, sizes, strict=True) if size <= 1.2 * LIMIT])
+    return {name: _raw_column(files, name, counted.get(name), wide or sampled_column) for name in names}
+
+
+def _raw_column(files: TableFiles, name: str, table: Any, wide: Wide) -> RawColumn:
+    """A column by the counts of its values, or as one that is wide if it has none or too many."""
+    if table is not None:
         values, counts = _zoned(files, name, table.column("value")), table.column("n").to_numpy().astype(np.int64)
         missing = int(counts[-1]) if len(values) and not values[len(values) - 1].is_valid else 0
         present = len(values) - bool(missing)
         if present <= LIMIT:
-            return _coded(files, name, kind, values.slice(0, present), counts[:present], missing)
+            return _coded(files, name, files.type_of(name), values.slice(0, present), counts[:present], missing)
     return wide(files, name)
 
 

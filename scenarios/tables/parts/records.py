@@ -36,7 +36,7 @@ from scenarios.tables.dataset import Dataset, check_sum, described_table, with_r
 from scenarios.tables.parts.files.bucket_file import BucketFile
 from scenarios.tables.parts.files.csv_files import quoted
 from scenarios.tables.parts.files.output_files import private_folder
-from scenarios.tables.parts.files.table_files import Engine, TableFiles
+from scenarios.tables.parts.files.table_files import Engine, Result, TableFiles
 from scenarios.tables.parts.raw_columns import (
     RawColumn,
     ordered_rows,
@@ -350,7 +350,6 @@ def _large_column(dataset: Dataset, raw: RawColumn) -> LargeColumn:
 
 
 Table = TypeVar("Table", bound=InParts)
-Result = TypeVar("Result")
 
 
 def over_parts(table: Table, function: Callable[[Table], Result]) -> Iterator[Result]:

@@ -69,17 +69,19 @@ class LargeReleased(InParts, CountedRelease):
         return coded_blocks(self.files, columns)
 
     def class_pairs(self, value: str | None = None) -> Iterator[ClassPairs]:
-        """Equivalence classes in ascending order of their keys, some at a time; see `CountedRelease`."""
+        """Equivalence classes, some at a time; in ascending order of their keys if they hold values."""
         key = CombinationKey.of([self.columns[name].coded for name in self.quasi_identifiers])
         coded = [] if value is None else [self.columns[value].coded]
-        expressions = {**key.expressions(), "v": f"({coded[0].raw.code})::BIGINT" if coded else "0"}
+        keys = key.expressions()
+        expressions = {**keys, "v": f"({coded[0].raw.code})::BIGINT"} if coded else keys
+        counts = self.files.counts(expressions, key.source(*coded), ordered=bool(coded))
         names = (*expressions, "n")
         waiting: list[Integers] = [np.empty(0, dtype=np.int64) for _ in names]
-        for batch in self.files.counted_batches(expressions, key.source(*coded), _PAIRS):
+        for batch in self.files.batches(counts, _PAIRS):
             arrived = [batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64) for name in names]
             rows = [np.concatenate(pair) for pair in zip(waiting, arrived, strict=True)]
             # The last class may go on in the next batch.
-            last = int(np.flatnonzero(key_starts(rows[:-2]))[-1])
+            last = int(np.flatnonzero(key_starts(rows[: len(keys)]))[-1])
             waiting = [column[last:] for column in rows]
             if last:
                 yield _pairs([column[:last] for column in rows], coded, key)
@@ -100,10 +102,10 @@ class LargeReleased(InParts, CountedRelease):
 
 
 def _pairs(rows: Sequence[Integers], coded: Sequence[LargeColumn], key: CombinationKey) -> ClassPairs:
-    """Pairs of rows of keys, stored value and number of records."""
-    *keys, stored, counts = rows
+    """Pairs of rows of keys, stored value if any, and number of records."""
+    *keys, counts = rows
+    values = coded[0].of_raw[keys.pop()] if coded else np.zeros_like(counts)
     begins = key_starts(keys)
-    values = coded[0].of_raw[stored] if coded else stored
     return ClassPairs(key.codes([one[begins] for one in keys]), np.cumsum(begins) - 1, values, counts)
 
 
@@ -158,8 +160,10 @@ def large_released(
             # A release beside its original has no classes of its own.
             quasi_identifiers, sensitive, notes = (), (), ()
             shared_columns(str(path), files.columns, domains)
-        for batch in _distinct_texts(files, [name for name in declared.identifiers if name in files.columns]):
-            refuse_identifiers(path, batch, list(batch.columns))
+        for name in (name for name in declared.identifiers if name in files.columns):
+            values = f"SELECT source.{quoted(name)}::VARCHAR AS value FROM source"
+            for batch in files.batches(f"SELECT DISTINCT value FROM ({values}) WHERE value != ''", _ROWS):
+                refuse_identifiers(path, pd.DataFrame({name: batch.column("value").to_pandas()}), [name])
         names = [name for name in files.columns if name in (*quasi_identifiers, *sensitive, *others)]
         raw = raw_columns(files, names, wide=partial(wide_column, na=declared.na, stars=declared.suppressed))
         text = value_texts(files, raw, declared, released=True)
@@ -190,14 +194,6 @@ def suppressed_column(name: str, rows: int) -> CellColumn:
     return CellColumn.of_cells(cells, counts, coded=LargeColumn(raw, cells, 1, first))
 
 
-def _distinct_texts(files: TableFiles, names: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """Distinct values of some columns as text, in frames of one column each."""
-    for name in names:
-        texts = f"SELECT source.{quoted(name)}::VARCHAR AS value FROM source"
-        for batch in files.batches(f"SELECT DISTINCT value FROM ({texts}) WHERE value != ''", _ROWS):
-            yield pd.DataFrame({name: batch.column("value").to_pandas()})
-
-
 def _column(files: TableFiles, raw: RawColumn, text: TextColumn, empty: str | None) -> CellColumn:
     """Codes and cells of a column, given the cells of its distinct values, and what an empty cell stands for."""
     if raw.sampled:
@@ -205,7 +201,9 @@ def _column(files: TableFiles, raw: RawColumn, text: TextColumn, empty: str | No
         cells = np.broadcast_to(np.array(None, dtype=object), raw.size)
         counts = np.append(raw.missing, raw.counts)
         coded = LargeColumn(raw, cells, 0, np.arange(raw.size))
-        return CellColumn(None, counts, _is_plain(files, raw), wide_code(files, raw, SUPPRESSED), coded)
+        first = f"left(source.{quoted(raw.name)}::VARCHAR, 1)"
+        ((any_opening,),) = files.fetch(f"SELECT bool_or({first} IN ('[', '{{', '*')) FROM source")
+        return CellColumn(None, counts, not any_opening, wide_code(files, raw, SUPPRESSED), coded)
     distinct = len(raw.values)
     values = np.append(text.text_values()[:distinct], [empty])
     of_value, uniques = pd.factorize(values, use_na_sentinel=False)
@@ -225,10 +223,3 @@ def _merged(files: TableFiles, raw: RawColumn, of_raw: Integers, size: int) -> R
     files.keep(table, pa.table({"stored": np.arange(raw.size), "cell": of_raw}))
     join = f"{raw.join} LEFT JOIN {table} ON ({raw.code}) = {table}.stored"
     return replace(raw, code=f"{table}.cell", size=size, of_code=np.arange(size), join=join)
-
-
-def _is_plain(files: TableFiles, raw: RawColumn) -> bool:
-    """Whether no cell of a column with many cells is an interval, a set or ``*``."""
-    first = f"left(source.{quoted(raw.name)}::VARCHAR, 1)"
-    ((any_opening,),) = files.fetch(f"SELECT bool_or({first} IN ('[', '{{', '*')) FROM source")
-    return not any_opening

@@ -83,7 +83,8 @@ class BinnedTable:
             for part, rows, end in parts:
                 counts.merge(part)
                 found += rows
-                done.reach(end)
+                # Rows that were added here already count.
+                done.add(max(0, end - done.done))
         columns = [self._drawn(name, np.concatenate([rows[name] for rows in found])) for name in self.domains]
         return counts, CodedProfile([one.cells[0] for one in columns], [one.codes[0] for one in columns], drawn.size)
 

@@ -128,6 +128,8 @@ def file_state(part: Path) -> tuple[int, int, int]:
 
 LEAST_MEMORY = 1 << 28
 """Least memory in bytes."""
+TOGETHER = 16
+"""Number of columns whose values are counted in one reading of the files."""
 
 
 def machine_memory() -> int:
@@ -428,29 +430,55 @@ class TableFiles:
 
     def counted(self, expressions: Mapping[str, str], source: str = "source", where: str = "true") -> Any:
         """Distinct values of expressions with the number of rows of each, as an Arrow table."""
-        return self.arrow(self._counts(expressions, source, where))
+        return self.arrow(self.counts(expressions, source, where))
 
-    def counted_batches(self, expressions: Mapping[str, str], source: str, rows: int) -> Iterator[Any]:
-        """Result of `counted` as Arrow record batches of `rows` rows at most."""
-        return self.batches(self._counts(expressions, source), rows)
+    def counted_each(self, names: Sequence[str]) -> dict[str, Any]:
+        """Distinct values of each of some columns with the number of rows of each, as Arrow tables of `value` and `n`.
 
-    def _counts(self, expressions: Mapping[str, str], source: str, where: str = "true") -> str:
+        The files are read once for `TOGETHER` columns, unless the parts are read by several machines.
+        """
+        if not isinstance(self.engine, OneMachine):
+            return {name: self.counted({"value": f"source.{quoted(name)}"}) for name in names}
+        found = {}
+        for first in range(0, len(names), TOGETHER):
+            chosen = {f"c{place}": name for place, name in enumerate(names[first : first + TOGETHER])}
+            selected = ", ".join(f"source.{quoted(name)} AS {short}" for short, name in chosen.items())
+            listed, each = ", ".join(chosen), ", ".join(f"({short})" for short in chosen)
+            # GROUPING has a bit for each column that a row is not about.
+            self.derive(
+                "counted_each",
+                f"SELECT {listed}, count(*) AS n, GROUPING({listed}) AS others FROM (SELECT {selected} FROM source) "
+                f"GROUP BY GROUPING SETS ({each})",
+            )
+            for place, (short, name) in enumerate(chosen.items(), 1):
+                others = (1 << len(chosen)) - 1 - (1 << len(chosen) - place)
+                found[name] = self.arrow(
+                    f"SELECT {short} AS value, n FROM counted_each WHERE others = {others} ORDER BY value NULLS LAST"
+                )
+            self.connection.execute("DROP TABLE counted_each")
+        return found
+
+    def counts(self, expressions: Mapping[str, str], source: str, where: str = "true", *, ordered: bool = True) -> str:
         """Query of the counts of distinct values, which are merged from those of the parts where others read them."""
         selected = ", ".join(f"{expression} AS {name}" for name, expression in expressions.items())
         grouped = ", ".join(expressions)
-        order = ", ".join(f"{name} NULLS LAST" for name in expressions)
+        order = f" ORDER BY {', '.join(f'{name} NULLS LAST' for name in expressions)}" if ordered else ""
         rows = f"SELECT {selected} FROM {source} WHERE {where}"
         query = f"SELECT {grouped}, count(*) AS n FROM ({rows}) GROUP BY {grouped}"
         if isinstance(self.engine, OneMachine):
-            return f"{query} ORDER BY {order}"
+            return f"{query}{order}"
         for number, table in enumerate(self.engine.over_parts(self, methodcaller("arrow", query))):
             self._arrive("INSERT INTO part_counts" if number else "CREATE OR REPLACE TEMP TABLE part_counts AS", table)
-        return f"SELECT {grouped}, sum(n)::BIGINT AS n FROM part_counts GROUP BY {grouped} ORDER BY {order}"
+        return f"SELECT {grouped}, sum(n)::BIGINT AS n FROM part_counts GROUP BY {grouped}{order}"
+
+    @cached_property
+    def _types(self) -> dict[str, str]:
+        """DuckDB's type of each column."""
+        return {name: kind for name, kind, *_ in self.fetch("DESCRIBE source")}
 
     def type_of(self, column: str) -> str:
         """DuckDB's type of a column."""
-        ((kind,),) = self.fetch(f"SELECT typeof({quoted(column)}) FROM source LIMIT 1")
-        return str(kind)
+        return self._types[column]
 
     def check_unchanged(self) -> None:
         """Raise ValueError if a file was changed since it was looked at."""
