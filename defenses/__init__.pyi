@@ -58,7 +58,7 @@ from .pram.retention_defenses import OptimalRetentionWithPrior as OptimalRetenti
 from .pram.retention_defenses import OptimalRetentionByObjective as OptimalRetentionByObjective
 from .pram.retention_defenses import OptimalRetentionByOutput as OptimalRetentionByOutput
 from .pram.retention_defenses import OptimalRetentionFromNoisyHistogram as OptimalRetentionFromNoisyHistogram
-from .pram.retention_replacement import RetentionReplacement as RetentionReplacement
+from .pram.retention_defenses import RetentionReplacement as RetentionReplacement
 
 # synthetic
 from .synthetic.adaptive_iterative_mechanism import (

@@ -156,6 +156,7 @@ class CountedCells:
         return int(self.counts[(self.values == SUPPRESSED).to_numpy()].sum()) if self.values.dtype == object else 0
 
 
+@dataclass(frozen=True)
 class Block(ABC):
     """Consecutive records of a table.
 
@@ -203,8 +204,6 @@ class StoredBlock(Block):
         The columns of a table that is read in parts: whether they have `numbers_only`, else the `numbers` of the codes.
     """
 
-    number: int
-    start: int
     columns: Mapping[str, NDArray[Any]]
     described: Mapping[str, Any] = field(default_factory=dict, repr=False)
 

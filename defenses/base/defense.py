@@ -354,8 +354,6 @@ class RecordsInMemory(RecordsInBlocks):
 class BlockInMemory(Block):
     """Consecutive records in memory."""
 
-    number: int
-    start: int
     stop: int
     records: RecordsInMemory = field(repr=False)
 

@@ -33,5 +33,5 @@ from .account import Account as Account
 from .account import Accountant as Accountant
 from .account import AdvancedAccountant as AdvancedAccountant
 from .account import ConcentratedAccountant as ConcentratedAccountant
-from .renyi_accountant import LossDistributionAccountant as LossDistributionAccountant
-from .renyi_accountant import RenyiAccountant as RenyiAccountant
+from .account import LossDistributionAccountant as LossDistributionAccountant
+from .account import RenyiAccountant as RenyiAccountant

@@ -43,4 +43,4 @@ from .number_mechanisms import HybridMechanism as HybridMechanism
 
 # Choice of a protocol, and projection of estimates
 from .best import best_protocol as best_protocol
-from .projections import norm_sub as norm_sub
+from .frequency_oracle import norm_sub as norm_sub

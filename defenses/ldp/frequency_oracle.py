@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base import Guarantee, Parametrized
+from defenses.base import Guarantee, Parametrized, checked_counts, project_to_simplex
 from metrics.columns import Booleans, Floats, Integers64, check_integer, check_real, refuse, refuse_rows, require
 
 
@@ -361,4 +361,49 @@ def guess_among_independent(p: float, q: float, d: int) -> float:
     return float(p * -np.expm1(d * np.log1p(-q)) / (d * q) + (1 - p) * (1 - q) ** (d - 1) / d)
 
 
-# Pure protocols whose report is one bit for each value.
+# Consistent estimates: nonnegative counts with a known sum.
+
+
+def norm_sub(counts: ArrayLike, total: float) -> Floats:
+    """Norm-sub: set negative counts to 0 and shift the others equally, repeatedly, until they sum to `total`.
+
+    Parameters
+    ----------
+    counts : array_like of float, shape (d,)
+        Estimates, usually unbiased ones.
+    total : float
+        The true sum, at least 0.
+
+    Returns
+    -------
+    ndarray, shape (d,)
+        Nonnegative counts with the given sum, at the price of a bias. If the positive counts sum to at least `total`,
+        or no count is positive, the result equals that of `project_to_simplex`. Otherwise only the positive counts are
+        raised.
+
+    Raises
+    ------
+    ValueError
+        If there is no count, one is not finite, or `total` is not a finite number of at least 0.
+
+    References
+    ----------
+    Wang et al. (2020), Locally differentially private frequency estimation with consistency, section 4.
+
+    Examples
+    --------
+    >>> from defenses.ldp import norm_sub
+    >>> norm_sub([5.0, -1.0, 3.0, 0.5], total=6).tolist()
+    [4.0, 0.0, 2.0, 0.0]
+    """
+    result = checked_counts(counts, total)
+    positive = result > 0
+    if not positive.any():
+        return project_to_simplex(result, total)
+    while True:
+        # Each round but the last drops at least one value, and never all, because their sum is at least 0.
+        shift = (result[positive].sum() - total) / positive.sum()
+        negative = positive & (result < shift)
+        if not negative.any():
+            return np.where(positive, result - shift, 0.0)
+        positive &= ~negative

@@ -32,10 +32,8 @@ class Identity(MicrodataDefense):
 
     called = ("Identity", "No protection")
 
-    @property
-    def columnwise(self) -> bool:
-        """Cells follow from the values in their columns."""
-        return True
+    columnwise = True
+    """Cells follow from the values in their columns."""
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release all columns but the identifiers unchanged."""

@@ -25,8 +25,7 @@ from numpy.typing import ArrayLike
 from defenses.base import project_to_simplex
 from defenses.dp.exact import fraction, two_sided_geometric
 from defenses.pram.matrix import check_epsilon, check_histogram, retention_for_epsilon
-from defenses.pram.optimal import private_retention, ratio_of
-from defenses.pram.reference import distance_matrix, private_minimum
+from defenses.pram.optimal import distance_matrix, private_minimum, private_retention, ratio_of
 from metrics.columns import Floats, refuse
 
 SMALLEST_EPSILON = 2.0**-40

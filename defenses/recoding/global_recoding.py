@@ -62,10 +62,8 @@ class GlobalRecoding(MicrodataDefense):
             check_integer("levels", levels, low=0)
         self.levels = levels
 
-    @property
-    def columnwise(self) -> bool:
-        """Cells follow from the values in their columns."""
-        return True
+    columnwise = True
+    """Cells follow from the values in their columns."""
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the generalized columns."""

@@ -70,10 +70,8 @@ class Rounding(MicrodataDefense):
         self.base = check_number_or_numbers("base", base, columns, low=0, open_low=True)
         self.columns = columns
 
-    @property
-    def columnwise(self) -> bool:
-        """Cells follow from the values in their columns."""
-        return True
+    columnwise = True
+    """Cells follow from the values in their columns."""
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the rounded columns."""

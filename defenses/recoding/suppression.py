@@ -220,10 +220,8 @@ class RecordSuppression(KAnonymousDefense, CountedDefense):
 
     called = ("Record suppression", "Row suppression")
 
-    @property
-    def only_suppresses(self) -> bool:
-        """Records are released unchanged, or not at all."""
-        return True
+    only_suppresses = True
+    """Records are released unchanged, or not at all."""
 
     def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Columns that define the classes; no sensitive ones."""

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base import Microdata
-from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical import (
     MOST_CELLS,
     Candidates,
@@ -21,6 +20,7 @@ from defenses.synthetic.graphical import (
     DrawnCodes,
     GraphicalSynthesis,
     Growth,
+    MeasuredTable,
     check_pairs,
     check_workload,
     default_workload,

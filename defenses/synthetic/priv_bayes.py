@@ -13,8 +13,16 @@ from numpy.random import Generator
 
 from defenses.base import Guarantee, Microdata, MicrodataDefense, MicrodataRelease, project_to_simplex
 from defenses.dp import DiscreteLaplace, Exponential
-from defenses.synthetic.counted_columns import Columns, CountedColumns
-from defenses.synthetic.graphical import INDEPENDENT, DrawnCodes, Placement, combined, drawn_release, rounded
+from defenses.synthetic.graphical import (
+    INDEPENDENT,
+    Columns,
+    CountedColumns,
+    DrawnCodes,
+    Placement,
+    combined,
+    drawn_release,
+    rounded,
+)
 from defenses.synthetic.row_synthesizer import Zeros, check_public_domains, check_structural_zeros, structural_zeros
 from metrics.columns import Floats, Integers, check_integer, check_real, refuse
 

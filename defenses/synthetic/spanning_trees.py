@@ -14,12 +14,13 @@ from numpy.random import Generator
 from defenses.base import Microdata, drawn_rows, fitted, project_to_simplex, spanning_forest
 from defenses.dp.exact import discrete_gaussian
 from defenses.dp.selection import Exponential
-from defenses.synthetic.counted_columns import CountedColumns, MeasuredTable
 from defenses.synthetic.graphical import (
     MOST_CELLS,
     Columns,
+    CountedColumns,
     DrawnCodes,
     GraphicalSynthesis,
+    MeasuredTable,
     MergedValues,
     NoisyMarginal,
     averaged,

@@ -5,8 +5,8 @@ import pytest
 
 from defenses.pram import optimal_retention
 from defenses.pram.histogram_estimate import estimate_histogram
+from defenses.pram.optimal import program_flips
 from defenses.pram.randomized import replace
-from defenses.pram.reference import program_flips
 
 
 def counts_of(d):

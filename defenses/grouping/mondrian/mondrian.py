@@ -37,8 +37,7 @@ from defenses.grouping.microaggregation.representatives import (
     release_representatives,
 )
 from defenses.grouping.mondrian.columns import OrderedColumn, code_columns, each_column, order_column
-from defenses.grouping.mondrian.cut_requirements import CutRules
-from defenses.grouping.mondrian.partition import partition
+from defenses.grouping.mondrian.partition import CutRules, partition
 from defenses.grouping.mondrian.parts import TableInParts
 from metrics.columns import Integers, check_boolean, check_choice, require
 

@@ -20,8 +20,7 @@ from defenses.grouping.mondrian.columns import (
     each_column,
     order_column,
 )
-from defenses.grouping.mondrian.cut_requirements import CutRules
-from defenses.grouping.mondrian.partition import partition
+from defenses.grouping.mondrian.partition import CutRules, partition
 from metrics.columns import Booleans, Floats, Integers, NumericDomain
 
 # The top of Mondrian's tree, chosen on a sample of the records.

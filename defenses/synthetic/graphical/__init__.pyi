@@ -5,6 +5,8 @@ from .clique_tree import Columns as Columns
 from .clique_tree import MOST_CELLS as MOST_CELLS
 from .clique_tree import check_pairs as check_pairs
 from .clique_tree import check_workload as check_workload
+from .estimation import CountedColumns as CountedColumns
+from .estimation import MeasuredTable as MeasuredTable
 from .estimation import NoisyMarginal as NoisyMarginal
 from .estimation import Placement as Placement
 from .estimation import averaged as averaged

@@ -11,9 +11,14 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base.queries.column_queries import counted
-from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.clique_tree import Columns, model_cells
-from defenses.synthetic.graphical.estimation import GraphicalModel, NoisyMarginal, Placement, sampled_rows
+from defenses.synthetic.graphical.estimation import (
+    GraphicalModel,
+    MeasuredTable,
+    NoisyMarginal,
+    Placement,
+    sampled_rows,
+)
 from metrics.columns import Floats, Integers
 
 # Workloads of marginals: the candidates that they imply, and distances between tables on them.

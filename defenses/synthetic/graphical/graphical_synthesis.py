@@ -24,8 +24,8 @@ from defenses.base import (
 )
 from defenses.dp import Exponential, zcdp_rho
 from defenses.dp.mechanism import check_delta
-from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical.clique_tree import Columns, model_cells
+from defenses.synthetic.graphical.estimation import MeasuredTable
 from defenses.synthetic.mixed_column import Drawn
 from defenses.synthetic.row_synthesizer import (
     Inside,

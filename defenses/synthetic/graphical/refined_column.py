@@ -12,8 +12,7 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base import Microdata, codes, project_to_simplex
-from defenses.synthetic.counted_columns import MeasuredTable
-from defenses.synthetic.graphical.estimation import NoisyMarginal, rounded
+from defenses.synthetic.graphical.estimation import MeasuredTable, NoisyMarginal, rounded
 from defenses.synthetic.mixed_column import Drawn
 from defenses.synthetic.row_synthesizer import numbers_inside
 from metrics.columns import Booleans, Floats, Integers, NumericDomain

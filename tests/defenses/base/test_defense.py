@@ -16,7 +16,7 @@ from defenses.perturbation.additive_noise import AdditiveNoise
 from defenses.perturbation.reference_releases import Constant, Identity
 from defenses.perturbation.sampling import Sampling
 from defenses.perturbation.swapping import RankSwapping, Shuffle
-from defenses.pram.retention_replacement import RetentionReplacement
+from defenses.pram.retention_defenses import RetentionReplacement
 from defenses.recoding.global_recoding import GlobalRecoding
 from defenses.recoding.number_coding import TopBottomCoding
 from metrics.columns.cells import read_cells

@@ -21,7 +21,7 @@ from defenses.dp import (
     release_triangle_count,
 )
 from defenses.pram.perturbation import noisy_histogram
-from defenses.synthetic.counted_columns import CountedColumns
+from defenses.synthetic.graphical.estimation import CountedColumns
 from defenses.synthetic.spanning_trees import Budget, _chosen_pairs, _noisy_shares, _noisy_tables
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 

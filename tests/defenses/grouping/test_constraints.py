@@ -256,7 +256,7 @@ def test_classes_are_judged_in_blocks_by_mondrian_too(monkeypatch: pytest.Monkey
     frame = pd.DataFrame({"a": rng.integers(0, 50, 400), "b": rng.integers(0, 5, 400), "s": rng.integers(0, 4, 400)})
     records = Microdata(frame, quasi_identifiers=("a", "b"), sensitive=("s",))
     whole = Mondrian(k=3, l=3).apply(records, rng).frame
-    monkeypatch.setattr("defenses.grouping.mondrian.cut_requirements._CELLS", 16)
+    monkeypatch.setattr("defenses.grouping.mondrian.partition._CELLS", 16)
     pd.testing.assert_frame_equal(Mondrian(k=3, l=3).apply(records, rng).frame, whole)
     assert l_diversity(whole, ["a", "b"], "s") >= 3
 

@@ -13,7 +13,7 @@ from defenses.pram import (
     retention_for_epsilon,
     transition_matrix,
 )
-from defenses.pram.reference import pair_rows, program_flips
+from defenses.pram.optimal import pair_rows, program_flips
 from scenarios import load
 
 CHOICES = np.array([*combinations(range(6), 4)])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from defenses.pram import expected_distance, optimal_retention, perturbation
+from defenses.pram.optimal import distance_matrix, private_minimum
 from defenses.pram.perturbation import (
     _changes,
     _spherical,
@@ -13,7 +14,6 @@ from defenses.pram.perturbation import (
     retention_by_objective,
     retention_by_output,
 )
-from defenses.pram.reference import distance_matrix, private_minimum
 
 
 def test_noise_on_the_histogram_is_two_sided_geometric():

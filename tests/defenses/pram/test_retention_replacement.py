@@ -8,7 +8,7 @@ import pytest
 from defense_tools import AGE, apply, people, public, table
 
 from defenses.base.defense import released_frame
-from defenses.pram.retention_replacement import RetentionReplacement
+from defenses.pram.retention_defenses import RetentionReplacement
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 

@@ -10,7 +10,7 @@ from test_spanning_trees import chain, records
 from defenses import AdaptiveIterativeMechanism, MaximumSpanningTree, Microdata
 from defenses.dp import zcdp_rho
 from defenses.synthetic import adaptive_iterative_mechanism
-from defenses.synthetic.counted_columns import MeasuredTable
+from defenses.synthetic.graphical.estimation import MeasuredTable
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 

@@ -6,7 +6,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from defenses.synthetic.counted_columns import CountedColumns
+from defenses.synthetic.graphical.estimation import CountedColumns
 from defenses.synthetic.priv_bayes import SCORE_SENSITIVITY, dependence, maximal_parent_sets
 
 

@@ -13,7 +13,7 @@ from test_spanning_trees import records as weather
 from defenses import AdaptiveIterativeMechanism, MaximumSpanningTree, PrivateMarginals, RefinedBins
 from defenses.dp import zcdp_rho
 from defenses.synthetic import refined_bins
-from defenses.synthetic.counted_columns import MeasuredTable
+from defenses.synthetic.graphical.estimation import MeasuredTable
 from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
 from defenses.synthetic.graphical.refined_column import _estimated, refined_column
 from metrics import CategoricalDomain, NumericDomain

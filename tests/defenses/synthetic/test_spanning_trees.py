@@ -11,7 +11,7 @@ from defenses import Curator, MaximumSpanningTree, PrivateMarginals
 from defenses.base.microdata import Microdata
 from defenses.dp import zcdp_epsilon, zcdp_rho
 from defenses.synthetic import spanning_trees
-from defenses.synthetic.counted_columns import MeasuredTable
+from defenses.synthetic.graphical.estimation import MeasuredTable
 from defenses.synthetic.spanning_trees import Budget
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 

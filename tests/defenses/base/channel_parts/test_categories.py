@@ -7,7 +7,7 @@ from channel_tools import LEVEL, chi_square, one_column
 
 from defenses.base.channel_parts import GroupMode, Retention
 from defenses.base.microdata import Microdata
-from defenses.pram.retention_replacement import RetentionReplacement
+from defenses.pram.retention_defenses import RetentionReplacement
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 
 AGE = NumericDomain(17, 90, True, (30, 45, 60))

@@ -13,8 +13,7 @@ from defenses import Microdata, Mondrian
 from defenses.base.columns import code_column
 from defenses.base.hierarchy import TableHierarchy
 from defenses.grouping.mondrian.columns import distinct_sequences, order_column
-from defenses.grouping.mondrian.cut_requirements import CutRules
-from defenses.grouping.mondrian.partition import partition
+from defenses.grouping.mondrian.partition import CutRules, partition
 from metrics import CategoricalDomain, NumericDomain, k_anonymity, normalized_certainty_penalty, read_cells
 from metrics.columns.cells import holds_generalized
 from metrics.columns.domains import infer_domain

@@ -11,8 +11,7 @@ from defenses.base.columns import code_column
 from defenses.grouping.constraints import EntropyDiversity, sensitive_columns
 from defenses.grouping.mondrian import partition as module
 from defenses.grouping.mondrian.columns import order_column
-from defenses.grouping.mondrian.cut_requirements import CutRules
-from defenses.grouping.mondrian.partition import partition
+from defenses.grouping.mondrian.partition import CutRules, partition
 from metrics.columns.domains import infer_domain
 
 N = 100

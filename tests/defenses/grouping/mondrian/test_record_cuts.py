@@ -5,8 +5,7 @@ import pytest
 
 from defenses.grouping.mondrian import partition as record_cuts
 from defenses.grouping.mondrian.columns import OrderedNumbers
-from defenses.grouping.mondrian.cut_requirements import CutRules, OpenClasses
-from defenses.grouping.mondrian.partition import PlaceRuns, cuts_between_records
+from defenses.grouping.mondrian.partition import CutRules, OpenClasses, PlaceRuns, cuts_between_records
 from metrics.columns.domains import NumericDomain
 
 

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from test_graphical_belief_propagation import marginal
 
-from defenses.synthetic.counted_columns import MeasuredTable
 from defenses.synthetic.graphical import candidates as module
 from defenses.synthetic.graphical.candidates import Candidates, Growth, noise
-from defenses.synthetic.graphical.estimation import NoisyMarginal, estimated
+from defenses.synthetic.graphical.estimation import MeasuredTable, NoisyMarginal, estimated
 
 SIZES = (3, 2, 4)
 TRIPLE = [(0, 1, 2)]

@@ -5,7 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from defenses.synthetic.counted_columns import MeasuredTable, counted
+from defenses.base.queries.column_queries import counted
+from defenses.synthetic.graphical.estimation import MeasuredTable
 
 
 def test_counts_leave_out_missing_values():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from test_graphical_belief_propagation import marginal
 
-from defenses.synthetic.counted_columns import counted
+from defenses.base.queries.column_queries import counted
 from defenses.synthetic.graphical.estimation import NoisyMarginal, estimated, rounded, sampled_rows
 
 SIZES = (3, 2, 4)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from defenses.synthetic.counted_columns import counted
+from defenses.base.queries.column_queries import counted
 from defenses.synthetic.graphical import candidates as workload
 from defenses.synthetic.graphical.candidates import CandidateCounts, default_workload, downward_closure
 

@@ -26,7 +26,7 @@ from defenses import (
 )
 from defenses.dp import DiscreteGaussian, DiscreteLaplace, Exponential, Laplace, RandomizedResponse, Staircase
 from defenses.ldp import GeneralizedRandomizedResponse, PiecewiseMechanism
-from defenses.synthetic.counted_columns import MeasuredTable
+from defenses.synthetic.graphical.estimation import MeasuredTable
 from scenarios.checks.audits.audit import audit, one_run_audit
 from scenarios.checks.audits.canaries import canaries
 from scenarios.checks.audits.subjects import subject
