@@ -122,9 +122,11 @@ def suppressed_cells(codes: Integers, k: int, worth: NDArray[np.float64]) -> Boo
     unsafe = np.arange(n)
     keys = _keys(codes)
     for chosen in _sets(codes, worth):
-        classes = _classes_without(codes, keys, unsafe, chosen)
+        lost = np.zeros(p, dtype=bool)
+        lost[list(chosen)] = True
+        classes = _classes(codes[unsafe][:, ~lost]) if keys is None else pd.factorize(keys[unsafe] @ ~lost)[0]
         safe = class_sizes(classes)[classes] >= k
-        suppressed[np.ix_(unsafe[safe], np.array(chosen, dtype=np.intp))] = True
+        suppressed[unsafe[safe]] |= lost
         unsafe = unsafe[~safe]
         if not unsafe.size:
             return suppressed
@@ -139,14 +141,6 @@ def _keys(codes: Integers) -> Integers | None:
     radices = [int(size) for size in codes.max(axis=0, initial=0) + 1]
     weights = [1, *accumulate(radices, mul)]
     return codes * np.array(weights[:-1], dtype=np.int64) if weights[-1] < 2**63 else None
-
-
-def _classes_without(codes: Integers, keys: Integers | None, rows: Integers, left_out: Sequence[int]) -> Integers:
-    """Equivalence class of the given rows over all columns but those left out, shape (rows,)."""
-    columns = np.setdiff1d(np.arange(codes.shape[1]), left_out)
-    if keys is None:
-        return _classes(codes[np.ix_(rows, columns)])
-    return np.asarray(pd.factorize(keys[np.ix_(rows, columns)].sum(axis=1))[0])
 
 
 def _classes(codes: Integers) -> Integers:
