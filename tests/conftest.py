@@ -4,7 +4,6 @@ import contextlib
 import gc
 import importlib
 import os
-import shlex
 import signal
 import sys
 from collections import Counter
@@ -128,18 +127,6 @@ def fork_environment():
     if not hasattr(os, "pidfd_open"):
         return None
     return frozenset(at_start(environment(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")).items())
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_setupnodes(config, specs):
-    """Fork each process of `-n` from the server of forks: to load all packages takes a process seconds."""
-    variables = fork_environment()
-    if not variables:
-        return
-    client = [sys.executable, "-IS", str(config.rootpath / "tests" / "fork_request.py"), shared_server(variables)]
-    for place, spec in enumerate(specs):
-        if spec.popen and not spec.python:
-            specs[place] = type(spec)(f"{spec}//python={shlex.join(client)}")
 
 
 @pytest.hookimpl(optionalhook=True)
