@@ -19,7 +19,6 @@ from metrics.columns import (
     check_real,
     distinct_cells,
     escape,
-    in_column,
     is_mixed,
     read_cells,
     refuse_rows,
@@ -31,13 +30,13 @@ def check_columns(columns: Given) -> Given:
     """Return the parameter `columns` if it is None or a list of distinct column names; otherwise raise ValueError."""
     if columns is None:
         return columns
-    distinct = (
+    require(
         isinstance(columns, Sequence)
         and not isinstance(columns, str)
         and all(isinstance(name, str) for name in columns)
-        and len(set(columns)) == len(columns)
+        and len(set(columns)) == len(columns),
+        f"columns must be a list of column names, each once, got {columns!r}",
     )
-    require(distinct, f"columns must be a list of column names, each once, got {columns!r}")
     return columns
 
 
@@ -137,12 +136,7 @@ def category_codes(records: Microdata, name: str) -> NDArray[np.intp]:
 
 def codes_in_domain(column: pd.Series[Any], domain: Domain) -> NDArray[np.intp]:
     """Category or public bin of each value of a column, shape (n,); the size of the domain if missing."""
-    if isinstance(domain, NumericDomain):
-        return domain.codes(plain_numbers(column))
-    try:
-        return domain.codes(column)
-    except ValueError as error:
-        raise in_column(column.name, error) from None
+    return domain.codes(plain_numbers(column) if isinstance(domain, NumericDomain) else column)
 
 
 @dataclass(frozen=True)

@@ -188,8 +188,7 @@ class TableHierarchy(Hierarchy):
         self.check_level(level)
         cells = self._cells[level]
         missing = cells.index(SUPPRESSED) if level > 0 and cells == [SUPPRESSED] else len(cells)
-        groups = np.append(self.table[:, level], missing)
-        return groups[self.positions(values)], [*cells, None]
+        return np.append(self.table[:, level], missing)[self.positions(values)], [*cells, None]
 
     def loss(self, values: ArrayLike, level: int) -> NDArray[np.float64]:
         """Share of the domain that each value's group covers, shape (n,); a missing value counts as one leaf."""

@@ -69,8 +69,7 @@ def k_anonymity_over(
     besides = f"; {beside}" if beside else ""
     left_out = [name for name in records.quasi_identifiers if name not in columns]
     if left_out:
-        statement = f"{over} only: the quasi-identifier {left_out[0]} is kept{besides}"
-        return Guarantee(statement=statement, classes=classes)
+        return Guarantee(statement=f"{over} only: the quasi-identifier {left_out[0]} is kept{besides}", classes=classes)
     limits = {name: getattr(each, name) for each in constraints for name in ("l", "t") if hasattr(each, name)}
     return Guarantee(k=k, l=limits.get("l"), t=limits.get("t"), statement=f"{over}{besides}", classes=classes)
 

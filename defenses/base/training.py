@@ -25,7 +25,6 @@ from metrics.columns import (
     Floats,
     Integers,
     NumericDomain,
-    in_column,
     numbers_of,
     refuse,
     refuse_rows,
@@ -122,7 +121,7 @@ class Encoding:
             if isinstance(domain, CategoricalDomain):
                 block[np.arange(len(frame)), codes_in_domain(frame[name], domain)] = 1
             else:
-                values = _numbers_of(name, frame[name])
+                values = numbers_of(frame[name])
                 refuse(np.isinf(values).any(), f"column {name!r} holds an infinity; numbers must be finite")
                 block[:, 1] = np.isnan(values)
                 block[:, 0] = np.where(np.isnan(values), 0.0, np.interp(values, *_scale(domain)))
@@ -178,13 +177,6 @@ class Encoding:
         for name in domains:
             require_column(frame.columns, name)
         return [codes_in_domain(frame[name], domain) for name, domain in domains.items()]
-
-
-def _numbers_of(name: str, values: pd.Series[Any]) -> Floats:
-    try:
-        return numbers_of(values)
-    except ValueError as error:
-        raise in_column(name, error) from None
 
 
 def _scale(domain: NumericDomain) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ import threading
 import tomllib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
@@ -539,33 +539,27 @@ class RenyiAccountant(Account):
 
     def total(self, costs: Costs) -> tuple[float, float]:
         """Epsilon at the budget's delta, or the sums where their epsilon is smaller."""
-        from dp_accounting import NeighboringRelation, RandomizedResponseDpEvent, rdp
+        from dp_accounting import GaussianDpEvent, NeighboringRelation, RandomizedResponseDpEvent, rdp
 
-        def pure(epsilon: float) -> Any:
-            # Probability that the value is replaced by one of the two at random.
-            return RandomizedResponseDpEvent(2 / (1 + math.exp(min(epsilon, LARGEST_LOSS))), num_buckets=2)
-
-        return self._composed(rdp.RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE), costs, pure)
-
-    @property
-    def remaining(self) -> float:
-        """Largest epsilon of one more answer without delta, by bisection of the total."""
-        return self._one_more(2 * float(self.epsilon) + 1, 40)
-
-    def _composed(self, accountant: Any, costs: Costs, pure: Callable[[float], Any]) -> tuple[float, float]:
-        from dp_accounting import GaussianDpEvent
-
+        accountant = rdp.RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
         for (epsilon, delta, rho), number in costs.items():
             refuse(rho is None and delta, "rho must be given for an answer with a delta")
             if rho:
                 accountant.compose(GaussianDpEvent(1 / math.sqrt(2 * rho)), number)
             elif rho is None and epsilon:
-                accountant.compose(pure(epsilon), number)
+                # Probability that the value is replaced by one of the two at random.
+                replaced = 2 / (1 + math.exp(min(epsilon, LARGEST_LOSS)))
+                accountant.compose(RandomizedResponseDpEvent(replaced, num_buckets=2), number)
         plain = math.fsum(epsilon * number for (epsilon, _, _), number in costs.items())
         delta = math.fsum(delta * number for (_, delta, _), number in costs.items())
         composed = float(accountant.get_epsilon(float(self.delta))) if costs else 0.0
         # Sums hold too, as long as the deltas alone do not exceed the budget's.
         return (plain, delta) if plain <= composed and delta <= self.delta else (composed, float(self.delta))
+
+    @property
+    def remaining(self) -> float:
+        """Largest epsilon of one more answer without delta, by bisection of the total."""
+        return self._one_more(2 * float(self.epsilon) + 1, 40)
 
 
 class LossDistributionAccountant(RenyiAccountant):

@@ -261,8 +261,7 @@ class IntegerNoise(NoiseMechanism):
         Raises ValueError if a value is not an integer.
         """
         numbers = checked_integers(value)
-        noisy = numbers.ravel() + self.sample(numbers.size, rng)
-        return like(value, noisy)  # type: ignore[no-any-return]
+        return like(value, numbers.ravel() + self.sample(numbers.size, rng))  # type: ignore[no-any-return]
 
 
 class PureLatticeNoise(PureMechanism, NoiseMechanism):

@@ -99,8 +99,7 @@ class RandomizedResponse(Mechanism):
         flat = true_categories.ravel()
         lie = categories(LogisticChance(fraction(self.epsilon), Fraction(1), Fraction(self.d - 1)), flat.size, rng)
         other = rng.integers(0, self.d - 1, flat.size)
-        reports = np.where(lie == 1, other + (other >= flat), flat)
-        return like(value, reports)  # type: ignore[no-any-return]
+        return like(value, np.where(lie == 1, other + (other >= flat), flat))  # type: ignore[no-any-return]
 
     def estimate(self, reports: ArrayLike) -> Floats:
         """Unbiased estimates (reported - n q) / (p - q) of the categories' counts, shape (d,).

@@ -116,8 +116,7 @@ class Selection(PureMechanism):
         check_integer("options", options, low=1)
         check_integer("best", best, low=1)
         require(best <= options, f"best must be at most the {options} options, got {best}")
-        t = -math.log1p(-confidence)
-        return 2 * float(self.sensitivity) / float(self.epsilon) * (math.log(options / best) + t)
+        return 2 * float(self.sensitivity) / float(self.epsilon) * (math.log(options / best) - math.log1p(-confidence))
 
 
 def checked_scores(scores: ArrayLike) -> Floats:

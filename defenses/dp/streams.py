@@ -363,7 +363,6 @@ class SparseVectorSession:
         require(
             self._left, f"{self._mechanism.count} values were above the threshold: the budget is spent", BudgetSpent
         )
-        number = checked_number(value)
-        answer = bool((self._mechanism._noisy(number, self._rng) >= self._threshold)[0])
+        answer = bool((self._mechanism._noisy(checked_number(value), self._rng) >= self._threshold)[0])
         self._left -= answer
         return answer

@@ -85,8 +85,7 @@ class Paillier(SumProtocol):
             sent = [public.encrypt(number) for number in _packed(words[client], slots, width)]
             totals = sent if totals is None else [a + b for a, b in zip(totals, sent, strict=True)]
         assert totals is not None  # noqa: S101 (at least one client sends)
-        numbers = [private.decrypt(total) for total in totals]
-        return _unpacked(numbers, slots, width, words.shape[1], field)
+        return _unpacked([private.decrypt(total) for total in totals], slots, width, words.shape[1], field)
 
 
 def _packed(words: Words, slots: int, width: int) -> list[int]:

@@ -78,15 +78,15 @@ class Anatomy(MicrodataDefense):
         frame = released_frame(records)
         if len(records):
             values, distinct = pd.factorize(records.frame[name])
-            groups = bucket_groups(values, self.l, rng)
-            frame[name] = _sets(records.frame[name], values, distinct, groups)
+            frame[name] = _sets(records.frame[name], values, distinct, bucket_groups(values, self.l, rng))
         return rowwise_release(frame, Channel((Containment(name, records.domain(name)),) if len(records) else ()))
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return a statement about the groups; the quasi-identifiers are released, so there is no k."""
         name = self._checked(records)
-        statement = f"groups of at least {self.l} different values of {name}, one record each"
-        return Guarantee(statement=statement, kept_in_parts=True)
+        return Guarantee(
+            statement=f"groups of at least {self.l} different values of {name}, one record each", kept_in_parts=True
+        )
 
     def value_constraints(self, records: Microdata) -> Mapping[str, tuple[Constraint, ...]]:
         """No value may occur in more than one in l records, or some group has it twice."""

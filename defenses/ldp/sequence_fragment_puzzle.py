@@ -211,8 +211,7 @@ class SequenceFragmentPuzzle(FrequencyOracle):
 
     def _fragments(self, values: Integers64) -> Integers64:
         """Pair of fragment and hash of each word at each place, shape (values, places)."""
-        digits = self._digits(values, len(self.letters) ** self.fragment, self.places)
-        return digits * PUZZLE + _tags(values)[:, None]
+        return self._digits(values, len(self.letters) ** self.fragment, self.places) * PUZZLE + _tags(values)[:, None]
 
     @staticmethod
     def _digits(values: Integers64, base: int, count: int) -> Integers64:

@@ -216,7 +216,6 @@ def _checked(released: ArrayLike, mechanism: ArrayLike) -> tuple[Floats, _DenseO
     counts = check_histogram(released)
     array = np.asarray(mechanism, dtype=float)
     size = array.shape[0] if array.ndim else 0
-    is_vector = array.ndim == 1
-    operator = _ReplacementOperator(check_retention(array)) if is_vector else _DenseOperator(check_matrix(array))
+    operator = _ReplacementOperator(check_retention(array)) if array.ndim == 1 else _DenseOperator(check_matrix(array))
     require(size == counts.size, f"released has {counts.size} categories, the mechanism {size}")
     return counts, operator

@@ -316,13 +316,12 @@ class OptimalMatrix(BlockwiseDefense):
         matrices = self._matrices(records)
         if nothing := unless_public(records, list(matrices)):
             return nothing
-        names = ", ".join(matrices)
         # k = 1 + (n - 1) e^-spread for each column, and spreads of independent columns add up.
         spread = float(np.prod([_pk_of_two(matrix) - 1 for matrix in matrices.values()]))
         return Guarantee(
             epsilon=float(sum(epsilon(matrix) for matrix in matrices.values())),
             pk=1 + (len(records) - 1) * spread,
-            statement=f"local, one record replaced by any other, of the columns {names} together, "
+            statement=f"local, one record replaced by any other, of the columns {', '.join(matrices)} together, "
             f"{public_tables(list(matrices))}; other columns are released as they are",
         )
 

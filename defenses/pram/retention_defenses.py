@@ -156,13 +156,12 @@ class RetentionReplacement(BlockwiseDefense):
         budget = given_epsilon(self.epsilon, self.k, len(records)) / max(1, len(names))
         parts = []
         for name in names:
-            domain = records.domain(name)
             count = category_count(records, name)
             if self.retention is not None:
                 retention = max(float(self.retention), 1 / count)
             else:
                 retention = retention_for_epsilon(budget, count) if budget > 0 else 1 / count
-            parts.append(Retention(name, domain, retention if count > 1 else 1.0, count))
+            parts.append(Retention(name, records.domain(name), retention if count > 1 else 1.0, count))
         return tuple(parts)
 
 
@@ -193,8 +192,7 @@ class RetentionVectors(BlockwiseDefense):
         steps, parts = [], []
         for names, generator in zip(groups, rng.spawn(len(groups)), strict=True):
             columns = tuple(Categories.of(records, name) for name in names)
-            counts = histogram(records, columns)
-            retention = self._retention(records.counted, names, counts, len(groups), generator)
+            retention = self._retention(records.counted, names, histogram(records, columns), len(groups), generator)
             steps.append(randomized(columns, retention))
             domains, sizes = tuple(column.domain for column in columns), tuple(column.size for column in columns)
             parts.append(RetentionVector(names, domains, sizes, tuple(retention.tolist())))
@@ -355,9 +353,8 @@ class OptimalRetentionWithPrior(RetentionVectors):
         groups = self._groups(records)
         retentions = [self._fixed(records, names, len(groups)) for names in groups]
         epsilon = sum(retention_epsilon(retention) for retention in retentions)
-        n = len(records)
         # k = 1 + (n - 1) e^-spread for each group, and spreads of independent columns add up.
-        pk = 1 + (n - 1) * float(np.prod([retention_pk(retention, 2) - 1 for retention in retentions]))
+        pk = 1 + (len(records) - 1) * float(np.prod([retention_pk(retention, 2) - 1 for retention in retentions]))
         if np.isinf(epsilon):
             return Guarantee(pk=pk, statement=self._about(records))
         return Guarantee(epsilon=float(epsilon), pk=pk, statement=f"local, {self._about(records)}")

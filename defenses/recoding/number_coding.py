@@ -129,11 +129,11 @@ class TopBottomCoding(BlockwiseDefense):
         if thresholds is not None:
             require(columns is None, "columns goes with share; thresholds names its own columns")
             for name, ends in thresholds.items():
-                pair = (
-                    isinstance(ends, Sequence) and len(ends) == 2 and all(isinstance(end, int | float) for end in ends)
-                )
                 require(
-                    pair and ends[0] <= ends[1],
+                    isinstance(ends, Sequence)
+                    and len(ends) == 2
+                    and all(isinstance(end, int | float) for end in ends)
+                    and ends[0] <= ends[1],
                     f"thresholds[{name!r}] must be a lower and an upper number, got {ends!r}",
                 )
         self.columns = check_columns(columns)

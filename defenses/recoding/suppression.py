@@ -221,11 +221,6 @@ class RecordSuppression(KAnonymousDefense, CountedDefense):
         """Columns that define the classes; no sensitive ones."""
         return chosen_columns(roles, self.columns, roles.quasi_identifiers), ()
 
-    def counted(self, records: Microdata) -> CountedTable:
-        """Records in memory, each a combination of its own."""
-        self._checked_columns(records)
-        return super().counted(records)
-
     def recode(self, records: CountedTable) -> Recoding:
         """Release the classes with at least k records."""
         names = records.checked_columns(self.k, self.columns)

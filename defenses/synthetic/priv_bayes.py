@@ -23,7 +23,7 @@ from defenses.synthetic.graphical import (
     drawn_release,
     rounded,
 )
-from defenses.synthetic.row_synthesizer import Zeros, check_public_domains, check_structural_zeros, structural_zeros
+from defenses.synthetic.row_synthesizer import Zeros, check_public_domains, check_structural_zeros
 from metrics.columns import Floats, Integers, check_integer, check_real, refuse
 
 # Parents of the columns of a Bayesian network: possible sets, and scores of low sensitivity.
@@ -200,8 +200,7 @@ class PrivBayes(MicrodataDefense):
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return the epsilon of the whole table."""
-        check_public_domains(records)
-        structural_zeros(records, self.structural_zeros)
+        check_public_domains(records, self.structural_zeros)
         columns = max(2, len(records.released_columns))
         least = float(self.epsilon) * min(self.structure_share / (columns - 1), (1 - self.structure_share) / columns)
         refuse(

@@ -158,14 +158,15 @@ Inside = Callable[[Integers, Generator], Drawn]
 """``numbers(drawn, rng)``: a number inside each drawn bin, shape (n,)."""
 
 
-def check_public_domains(records: Microdata) -> None:
-    """Raise ValueError unless each released column has a declared domain and holds original values."""
+def check_public_domains(records: Microdata, zeros: Zeros) -> None:
+    """Raise ValueError unless each released column has a declared domain and holds original values, which zeros fit."""
     records.check_public(records.released_columns)
     for name in records.released_columns:
         require(
             name not in records.generalized,
             f"column {name!r} holds released cells already; private counts need the original values",
         )
+    structural_zeros(records, zeros)
 
 
 def numbers_inside(domain: NumericDomain, drawn: Integers, rng: Generator) -> Drawn:

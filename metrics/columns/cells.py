@@ -33,7 +33,6 @@ from metrics.columns.values import (
     UnfitValueError,
     distinct_cells,
     distinct_values,
-    in_column,
     numbers_of,
     text_of,
 )
@@ -83,10 +82,7 @@ def plain_values(column: pd.Series[Any], domain: Domain | None) -> pd.Series[Any
     if pd.api.types.is_numeric_dtype(column):
         return column
     if isinstance(domain, NumericDomain):
-        try:
-            numbers_of(column)
-        except ValueError as error:
-            raise in_column(column.name, error) from None
+        numbers_of(column)
         return pd.to_numeric(column)
     codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=True)
     values = np.array([*(unescape(str(cell)) for cell in distinct), None], dtype=object)

@@ -117,8 +117,7 @@ class TransitionTable(ColumnPart):
             inside = [np.where((codes >= 0) & (codes < size), codes, size) for codes in (cell, value)]
             return np.asarray(padded[inside[0], inside[1]])
 
-        cells = plain_codes(released[self.column], self.domain)
-        return Likelihood((cells,), (self.domain.codes(original[self.column]),), kernel)
+        return self.of_codes(released, original, kernel)
 
 
 # Channel part for cells that cover the original value.
@@ -165,10 +164,7 @@ class GroupMode(ColumnPart):
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""
         same, other = _logs(self.agreement, (1 - self.agreement) / self.domain.size)
-        cells = plain_codes(released[self.column], self.domain)
-        return Likelihood(
-            (cells,), (self.domain.codes(original[self.column]),), lambda a, b: np.where(a == b, same, other)
-        )
+        return self.of_codes(released, original, lambda a, b: np.where(a == b, same, other))
 
 
 @dataclass(frozen=True)
@@ -191,13 +187,12 @@ class Retention(ColumnPart):
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""
         same, other = _logs(self.retention, (1 - self.retention) / max(1, self.categories - 1))
-        cells = plain_codes(released[self.column], self.domain)
 
         def kernel(cell: NDArray[np.intp], value: NDArray[np.intp]) -> Floats:
             in_range = (cell < self.categories) & (value < self.categories)
             return np.where(in_range, np.where(cell == value, same, other), -np.inf)
 
-        return Likelihood((cells,), (self.domain.codes(original[self.column]),), kernel)
+        return self.of_codes(released, original, kernel)
 
 
 def _check_probability(name: str, value: float) -> None:

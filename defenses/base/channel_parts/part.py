@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.columns import is_number_column, plain_numbers
+from defenses.base.columns import is_number_column, plain_codes, plain_numbers
 from metrics.columns import Domain, Floats, escape_column, gathered
 
 
@@ -117,6 +117,12 @@ class ColumnPart(SingleColumnPart):
     def original_domains(self) -> Mapping[str, Domain]:
         """The column's domain."""
         return MappingProxyType({self.column: self.domain})
+
+    def of_codes(self, released: pd.DataFrame, original: pd.DataFrame, kernel: Callable[..., Floats]) -> Likelihood:
+        """Log-likelihoods that a kernel gives of the released and the original category or public bin."""
+        return Likelihood(
+            (plain_codes(released[self.column], self.domain),), (self.domain.codes(original[self.column]),), kernel
+        )
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,7 @@ class ReportedSet(ColumnPart):
         codes, supported = read_sets(released[self.column], self.domain)
         table = np.where(supported, self.outside + self.odds, self.outside)
         table[:, self.size :] = -np.inf
-        values = self.domain.codes(original[self.column])
-        return Likelihood((codes,), (values,), lambda cell, value: table[cell, value])
+        return Likelihood((codes,), (self.domain.codes(original[self.column]),), lambda cell, value: table[cell, value])
 
 
 @dataclass(frozen=True)

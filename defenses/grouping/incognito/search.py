@@ -314,8 +314,7 @@ def minimal_nodes(lattice: Lattice, requirements: ClassRequirements) -> list[Nod
         reached = np.logical_or.accumulate(reached, axis=axis)
     for axis in range(accepted.ndim):
         np.moveaxis(below, axis, 0)[1:] |= np.moveaxis(reached, axis, 0)[:-1]
-    nodes = [tuple(node) for node in np.argwhere(accepted & ~below).tolist()]
-    return sorted(nodes, key=lambda node: (sum(node), node))
+    return sorted(map(tuple, np.argwhere(accepted & ~below).tolist()), key=lambda node: (sum(node), node))
 
 
 def _open(lattice: Lattice, requirements: ClassRequirements) -> Booleans:

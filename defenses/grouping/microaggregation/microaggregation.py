@@ -90,8 +90,7 @@ class Microaggregation(RepresentativeDefense):
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Replace the values of each record by the representatives of its group."""
-        names = filled(records, self._checked_columns(records))
-        columns = [read_grouped_column(records, name) for name in names]
+        columns = [read_grouped_column(records, name) for name in filled(records, self._checked_columns(records))]
         groups = self._groups(*group_coordinates(columns, len(records)), rng)
         return release_representatives(records, columns, groups, self.representative)
 

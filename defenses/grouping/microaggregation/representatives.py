@@ -185,14 +185,15 @@ def group_frequent(values: Floats, groups: Integers) -> Floats:
     present = ~np.isnan(values)
     frequent = np.full(int(groups.max()) + 1, np.nan)
     distinct, codes = np.unique(values[present], return_inverse=True)
-    group, code, count = count_pairs(groups[present], codes, frequent.size, distinct.size)
-    first = np.lexsort((code, -count, group))[group_starts(group)]
-    frequent[group[first]] = distinct[code[first]]
+    frequent[np.unique(groups[present])] = distinct[group_modes(codes, groups[present], distinct.size)]
     return frequent
 
 
 def group_modes(codes: Integers, groups: Integers, code_count: int) -> Integers:
-    """Mode of each group's codes, the smallest one if there are several; `codes` and `groups` have shape (n,)."""
-    group, code, count = count_pairs(groups, codes, int(groups.max()) + 1, code_count)
+    """Mode of each group's codes, the smallest one if there are several; `codes` and `groups` have shape (n,).
+
+    The groups with a code count, in ascending order.
+    """
+    group, code, count = count_pairs(groups, codes, int(groups.max(initial=-1)) + 1, code_count)
     ranked = np.lexsort((code, -count, group))
     return code[ranked[group_starts(group)]]

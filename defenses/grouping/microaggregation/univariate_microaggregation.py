@@ -152,8 +152,9 @@ class UnivariateMicroaggregation(RepresentativeDefense):
         names = self._checked_columns(records)
         if len(names) == 1:
             return k_anonymity_over(self.k, records, names)
-        statement = f"{self.k}-anonymity over each of {', '.join(names) or 'no column'} alone"
-        return Guarantee(statement=statement, kept_in_parts=True)
+        return Guarantee(
+            statement=f"{self.k}-anonymity over each of {', '.join(names) or 'no column'} alone", kept_in_parts=True
+        )
 
     def _groups(self, numbers: NDArray[np.float64]) -> NDArray[np.intp]:
         missing = np.isnan(numbers)

@@ -64,9 +64,7 @@ def _code(records: Microdata, name: str, domain: Domain) -> CodedColumn:
     if not isinstance(domain, NumericDomain):
         return code_column(column, domain)
     codes, numbers = code_numbers(plain_numbers(column))
-    values = numbers
-    if (codes == numbers.size).any():
-        values = np.append(numbers, np.nan)
+    values = np.append(numbers, np.nan) if (codes == numbers.size).any() else numbers
     return CodedColumn(values, codes, numbers.size)
 
 
