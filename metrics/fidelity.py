@@ -74,9 +74,11 @@ def _features(table: Profile, order: int) -> sparse.csr_matrix:
     """Mass in each bin and, for order 2, in each pair of bins of different columns, shape (rows, features)."""
     count = table.starts.size
     blocks = [sparse.csr_matrix(table.block(column)) for column in range(count)]
-    pairs = []
-    for first, second in combinations(range(count), 2) if order == 2 else ():
-        pairs += [blocks[second].multiply(blocks[first][:, [value]]) for value in range(blocks[first].shape[1])]
+    pairs = [
+        blocks[second].multiply(blocks[first][:, [value]])
+        for first, second in (combinations(range(count), 2) if order == 2 else ())
+        for value in range(blocks[first].shape[1])
+    ]
     return sparse.hstack([*blocks, *pairs]).tocsr()
 
 

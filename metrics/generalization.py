@@ -13,7 +13,6 @@ from metrics.classes import require_columns, sizes_in
 from metrics.columns import (
     Booleans,
     CategoricalCells,
-    Cells,
     Domain,
     Floats,
     Integers,
@@ -50,7 +49,7 @@ def normalized_certainty_penalty(released: pd.DataFrame, domains: Mapping[str, D
     return _mean_loss(released, domains, certainty_penalties)
 
 
-def certainty_penalties(cells: Cells) -> Floats:
+def certainty_penalties(cells: NumericCells | CategoricalCells) -> Floats:
     """Share of the domain that each distinct cell covers, shape (distinct,); see `normalized_certainty_penalty`."""
     if isinstance(cells, CategoricalCells):
         members = cells.member.sum(axis=1)
@@ -71,7 +70,7 @@ def generalization_loss(released: pd.DataFrame, domains: Mapping[str, Domain]) -
     Iyengar (2002), Transforming data to satisfy privacy constraints, section 3.1.
     """
 
-    def loss(cells: Cells) -> Floats:
+    def loss(cells: NumericCells | CategoricalCells) -> Floats:
         if isinstance(cells, CategoricalCells):
             return np.asarray(np.maximum(cells.member.sum(axis=1) - 1, 0) / max(1, cells.domain.size - 1))
         return _width(cells)
@@ -115,9 +114,8 @@ def average_class_size(
     return float(sizes_in(frame, quasi_identifiers, classes).mean())
 
 
-def _width(cells: Cells) -> Floats:
+def _width(cells: NumericCells) -> Floats:
     """Width of each distinct numeric cell inside the domain, relative to the domain's width, shape (distinct,)."""
-    assert isinstance(cells, NumericCells)  # noqa: S101 (the only other kind of cells)
     domain = cells.domain
     if domain.low == domain.high:
         return np.zeros(cells.missing.size)
@@ -128,7 +126,7 @@ def _width(cells: Cells) -> Floats:
 def _mean_loss(
     released: pd.DataFrame,
     domains: Mapping[str, Domain],
-    loss: Callable[[Cells], Floats],
+    loss: Callable[[NumericCells | CategoricalCells], Floats],
 ) -> float:
     """Mean over rows and columns of a loss of distinct cells; ``*`` counts 1."""
     require(

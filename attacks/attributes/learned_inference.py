@@ -28,7 +28,7 @@ from attacks.base import (
 )
 from defenses.base import Channel, MicrodataRelease
 from metrics.classes import equivalence_classes
-from metrics.columns import Domain, Floats, Integers, check_integer, group_sums
+from metrics.columns import Domain, Floats, Integers, check_integer, group_sums, refuse_any
 from metrics.profile import Profile, original_profile, profile
 
 
@@ -61,10 +61,8 @@ class NaiveBayes:
 
     def posterior(self, people: Profile) -> Floats:
         """P(v | row), shape (n, d): P(v) times, for each column, the sum of mass P(bin | v), normalized."""
-        log = np.broadcast_to(np.log(self.prior), (people.rows, self.prior.size)).copy()
-        for block in people.blocks:
-            log += np.log(people.mass[:, block] @ self.bins[block])
-        return softmax(log)
+        logs = (np.log(people.mass[:, block] @ self.bins[block]) for block in people.blocks)
+        return softmax(np.asarray(sum(logs, np.log(self.prior))))
 
 
 class BayesInference(Attack):
@@ -148,15 +146,16 @@ def _likelihood(release: MicrodataRelease, people: pd.DataFrame, domains: dict[s
     known_columns = set(people.columns)
     readable = [part if set(part.columns) <= known_columns else part.restricted(known_columns) for part in parts]
     known_channel = Channel(tuple(part for part in readable if part is not None))
-    joint = [
+    joint = (
         name
         for part, usable in zip(parts, readable, strict=True)
         if usable is None
         for name in part.columns
         if name in known_columns
-    ]
-    if joint:
-        raise NotApplicable(f"the channel releases column {joint[0]!r} jointly with one that is not known")
+    )
+    refuse_any(
+        joint, lambda name: f"the channel releases column {name!r} jointly with one that is not known", NotApplicable
+    )
     likelihoods = known_channel.likelihoods(release.frame[list(people.columns)], people, domains).values()
     log = sum((likelihood.table() for likelihood in likelihoods), np.zeros((len(release.frame), len(people))))
     best = log.max(axis=0)

@@ -224,7 +224,6 @@ def refine(column: pd.Series[Any], classes: Integers, people: Microdata, name: s
         numbers: Array = np.full(len(column), np.nan)
         numbers[rows] = _numbers(cells, cells.codes[rows], tight, rank[rows], sizes[classes[rows]], own)
         return numbers
-    assert isinstance(cells, CategoricalCells)  # noqa: S101 (there is no third kind)
     chosen: Array = np.full(len(column), None, dtype=object)
     chosen[rows] = _categories(cells, cells.codes[rows], tight, rank[rows], own)
     return chosen

@@ -21,9 +21,10 @@ from attacks.base import (
     encode_features,
     shared_columns,
     shared_distance,
+    softmax,
 )
 from defenses.base import MicrodataRelease
-from metrics.columns import Floats, Integers, check_boolean, check_integer, require, scattered
+from metrics.columns import Floats, Integers, check_boolean, check_integer, chunks, require, scattered
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -135,8 +136,7 @@ def pairwise_beliefs(
             messages[j, k] = update
         if change < CONVERGED:
             break
-    beliefs = [np.exp(_shifted(total)) for total in _totals(logs, messages)]
-    return [belief / belief.sum(axis=1, keepdims=True) for belief in beliefs]
+    return [softmax(total) for total in _totals(logs, messages)]
 
 
 def _totals(logs: Sequence[Floats], messages: Mapping[tuple[int, int], Floats]) -> list[Floats]:
@@ -310,9 +310,8 @@ def outstanding_rows(distance: Floats) -> tuple[csr_array, Floats]:
     from scipy.sparse import csr_array, vstack
 
     parts, weights = [], []
-    step = max(1, BLOCK // distance.shape[0])
-    for start in range(0, distance.shape[1], step):
-        block = distance[:, start : start + step].T
+    for targets in chunks(distance.shape[1], distance.shape[0], BLOCK):
+        block = distance[:, targets].T
         low = block.min(axis=1, keepdims=True)
         near = block <= low + TIE
         following = np.minimum(np.where(near, np.inf, block).min(axis=1), 1.0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, cast
+from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,6 @@ from metrics.columns import (
     Array,
     Booleans,
     CategoricalCells,
-    Cells,
     Domain,
     Floats,
     Integers,
@@ -33,6 +32,7 @@ from metrics.columns import (
     in_column,
     numbers_of,
     read_cells,
+    refuse_rows,
     require,
     scattered,
 )
@@ -91,9 +91,11 @@ def cell_codes(column: pd.Series[Any], domain: Domain) -> Integers:
     If a cell is none of them, `NotApplicable` names the column and the row, from 0.
     """
     codes = pd.Index(_cells(domain), dtype=object).get_indexer(pd.Index(column, dtype=object))
-    wrong = np.flatnonzero(codes < 0)
-    if wrong.size:
-        raise NotApplicable(f"column {column.name!r}, row {wrong[0]}: the cell is no category of the column's domain")
+    refuse_rows(
+        codes < 0,
+        lambda row: f"column {column.name!r}, row {row}: the cell is no category of the column's domain",
+        NotApplicable,
+    )
     return codes
 
 
@@ -129,7 +131,7 @@ class SharedColumn:
     """
 
     name: str
-    cells: Cells
+    cells: NumericCells | CategoricalCells
     values: Array
     codes: Integers
     errors: TextErrors | None = None
@@ -166,7 +168,7 @@ class SharedColumn:
             kept |= {name: getattr(cells, name)[segments] for name in ("low", "high", "closed")}
             kept["owner"] = position[cells.owner[segments]]
         else:
-            kept["member"] = cast(CategoricalCells, cells).member[used]
+            kept["member"] = cells.member[used]
         errors = None if self.errors is None else self.errors.among(used)
         return replace(self, cells=replace(cells, codes=codes, **kept), errors=errors)
 
@@ -315,7 +317,7 @@ def _texts(column: SharedColumn, *, itself: bool) -> TextSides | None:
     return TextSides(names[cell].tolist(), names[value].tolist(), cells.codes, column.codes, itself)
 
 
-def _known_cells(released: pd.DataFrame, codings: list[Coding]) -> dict[str, Cells]:
+def _known_cells(released: pd.DataFrame, codings: list[Coding]) -> dict[str, NumericCells | CategoricalCells]:
     """Released cells that were read for other candidates, by column."""
     known = next((coding.columns for coding in reversed(codings) if coding.released.equals(released)), ())
     return {column.name: column.cells for column in known}
@@ -481,10 +483,7 @@ class ReleasedClasses:
     @cached_property
     def covers(self) -> Booleans:
         """True where a class covers a target in all known columns, shape (classes, targets)."""
-        covered = self.columns[0].expand(self.columns[0].contains())
-        for column in self.columns[1:]:
-            covered &= column.expand(column.contains())
-        return covered
+        return reduce(np.logical_and, (column.expand(column.contains()) for column in self.columns))
 
     @cached_property
     def nearest(self) -> Booleans:

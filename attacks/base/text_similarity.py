@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.columns import Booleans, Floats, Integers, Singles, folded
+from metrics.columns import Booleans, Floats, Integers, Singles, chunks, folded
 
 # Levels of agreement below equality: one spelling, nearly equal, similar. All other pairs are different.
 LEVELS = 3
@@ -92,10 +92,9 @@ class TextComparison:
 
     def of_cells(self, cells: Integers) -> TextPairs:
         """Pairs of some cells and all values."""
-        step = max(1, CHUNK // max(1, len(self._values)))
         parts = []
-        for start in range(0, max(1, cells.size), step):
-            chunk = cells[start : start + step]
+        for part in chunks(max(1, cells.size), len(self._values), CHUNK):
+            chunk = cells[part]
             table = self._table(chunk)
             # One spelling counts however short the texts are.
             table[self._spelling[0][chunk][:, None] == self._spelling[1]] = 1.0

@@ -186,10 +186,8 @@ class UnivariateSinglingOut(Attack):
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Predicates:
         """Collect predicates from unique cells and extreme numbers."""
-        atoms: list[AtomicPredicate] = []
-        for column in released_columns(release, knowledge):
-            atoms += column.unique()
-            atoms += column.extremes()
+        columns = released_columns(release, knowledge)
+        atoms = [atom for column in columns for atom in (*column.unique(), *column.extremes())]
         selected = rng.permutation(len(atoms))[: self.predicates]
         return Predicates([Conjunction((atoms[position],)) for position in selected])
 

@@ -11,7 +11,18 @@ import numpy as np
 import pandas as pd
 
 from defenses.base import Channel, Likelihood
-from metrics.columns import Array, Booleans, Domain, Floats, Integers, Integers32, NumericDomain, Singles, numbers_of
+from metrics.columns import (
+    Array,
+    Booleans,
+    Domain,
+    Floats,
+    Integers,
+    Integers32,
+    NumericDomain,
+    Singles,
+    chunks,
+    numbers_of,
+)
 
 # Log-likelihoods of a channel for candidates with values outside its domains.
 
@@ -143,10 +154,8 @@ def total(factors: Iterable[Factor], rows: Integers, candidates: Integers) -> Si
 
 def at_pairs(likelihoods: Iterable[Likelihood], rows: Integers, candidates: Integers32 | Integers) -> Floats:
     """Exact total log-likelihoods of pairs, with row and candidate positions broadcast; >= `IMPOSSIBLE` per part."""
-    result = np.zeros(np.broadcast_shapes(rows.shape, candidates.shape))
-    for likelihood in likelihoods:
-        result += np.maximum(likelihood.at(rows, candidates), IMPOSSIBLE)
-    return result
+    parts = (np.maximum(likelihood.at(rows, candidates), IMPOSSIBLE) for likelihood in likelihoods)
+    return np.asarray(sum(parts, np.zeros(np.broadcast_shapes(rows.shape, candidates.shape))))
 
 
 def _distinct(side: tuple[Array, ...]) -> tuple[Array, Integers]:
@@ -163,12 +172,8 @@ def _tabulated(likelihood: Likelihood, left: Array, right: Array) -> Singles:
     """Log-likelihoods of distinct cells under distinct values, computed in chunks to bound memory."""
     table = np.empty((left.shape[0], right.shape[0]), dtype=np.float32)
     values = [column[None, :] for column in right.T]
-    step = max(1, 2**18 // max(1, right.shape[0]))
-    for start in range(0, left.shape[0], step):
-        part = left[start : start + step]
-        table[start : start + step] = np.maximum(
-            likelihood.kernel(*(column[:, None] for column in part.T), *values), IMPOSSIBLE
-        )
+    for rows in chunks(left.shape[0], right.shape[0], 2**18):
+        table[rows] = np.maximum(likelihood.kernel(*(column[:, None] for column in left[rows].T), *values), IMPOSSIBLE)
     return table
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attacks.base import SharedColumn, with_text_errors
 from attacks.linkage.fellegi_sunter import OFTEN, PRIOR, SELDOM, ComparedColumn
 from attacks.linkage.likeliest_candidates import CHUNK_PAIRS, likeliest_of_all
-from metrics.columns import Floats, Integers, gathered, require
+from metrics.columns import Floats, Integers, chunks, gathered, require
 
 # Largest number of rows: all pairs are compared, and so many take a quarter of an hour.
 MOST_ROWS = 50_000
@@ -81,11 +81,10 @@ def _chances(compared: ComparedColumn) -> Floats:
     first = np.unique(codes, return_index=True)[1]
     outcomes = len(compared.names) + 1
     others = np.empty((first.size, outcomes))
-    step = max(1, CHUNK_PAIRS // count.size)
-    for start in range(0, first.size, step):
-        _, place, outcome = compared.outcomes(first[start : start + step])
+    for cells in chunks(first.size, count.size, CHUNK_PAIRS):
+        _, place, outcome = compared.outcomes(first[cells])
         for number in range(outcomes):
-            others[start : start + step, number] = (outcome[place] == number) @ count
+            others[cells, number] = (outcome[place] == number) @ count
     # A row agrees with itself.
     others[:, 1] -= 1
     return np.asarray(np.log((others + PRIOR) / (codes.size - 1 + PRIOR * outcomes)))

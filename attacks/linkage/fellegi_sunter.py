@@ -27,6 +27,7 @@ from metrics.columns import (
     check_choice,
     check_integer,
     check_real,
+    chunks,
     gathered,
 )
 
@@ -115,11 +116,10 @@ class ComparedColumn:
         result = np.empty(rows.size, dtype=np.int8)
         order = np.argsort(rows, kind="stable")
         distinct, first = np.unique(rows[order], return_index=True)
-        step = max(1, TABLE // self.column.codes.size)
-        for start in range(0, distinct.size, step):
-            chunk = distinct[start : start + step]
-            last = first[start + step] if start + step < distinct.size else rows.size
-            pairs = order[first[start] : last]
+        ends = np.append(first, rows.size)
+        for part in chunks(distinct.size, self.column.codes.size, TABLE):
+            chunk = distinct[part]
+            pairs = order[ends[part.start] : ends[part.stop]]
             _, codes, outcome = self.outcomes(chunk)
             place = codes[np.searchsorted(chunk, rows[pairs])]
             result[pairs] = outcome[place, self.column.codes[candidates[pairs]]]
@@ -380,10 +380,9 @@ class FellegiSunter(Attack):
         gains = [weights.of_outcomes(one.names) for one in columns]
 
         def of_rows(some: Integers) -> Floats:
-            total = np.zeros((some.size, candidates))
-            for one, gain in zip(columns, gains, strict=True):
-                total += one.weights(some, gain, rare=self.classifier == "ecm")
-            return total + weights.intercept
+            rare = self.classifier == "ecm"
+            parts = (one.weights(some, gain, rare=rare) for one, gain in zip(columns, gains, strict=True))
+            return np.asarray(sum(parts, np.zeros((some.size, candidates))) + weights.intercept)
 
         if rows * candidates > TABLE:
             return answers_among_kept(likeliest_of_all(of_rows, rows, candidates, rng), candidates, rng)

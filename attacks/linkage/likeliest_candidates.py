@@ -11,7 +11,7 @@ from numpy.random import Generator
 from attacks.linkage.channel_factors import Factor, TableFactor, at_pairs, coded, total
 from defenses.base.channel_parts import Likelihood
 from metrics.classes import ranks_in_groups
-from metrics.columns import Array, Floats, Integers, Integers32, Singles, group_sums
+from metrics.columns import Array, Floats, Integers, Integers32, Singles, chunks, group_sums
 
 # Candidates that each row is compared with, and how many of the likeliest are returned.
 COMPARED, DEPTH = 20_000, 40
@@ -78,9 +78,8 @@ def likeliest_of_all(
     depth = min(DEPTH, candidates)
     likeliest, elsewhere = np.empty((rows, depth), dtype=np.int32), np.empty(rows)
     score = np.empty((rows, depth))
-    step = step or max(1, CHUNK_PAIRS // candidates)
-    for start in range(0, rows, step):
-        chunk = np.arange(start, min(start + step, rows))
+    for part in chunks(rows, 1, step or CHUNK_PAIRS // candidates):
+        chunk = np.arange(part.start, part.stop)
         table = _without_ties(scores(chunk).astype(np.float32, copy=False), rng)
         likeliest[chunk], score[chunk], elsewhere[chunk] = set_apart(table, depth)
     return LikeliestCandidates(likeliest, score, elsewhere)
@@ -98,8 +97,8 @@ def _in_best_blocks(
     shares = [_mean_likelihood(factor, block, size) for factor in tables]
     likeliest = np.empty((rows, depth), dtype=np.int32)
     rest_mass = np.empty(rows)
-    for start in range(0, rows, BLOCK_CHUNK):
-        chunk = np.arange(start, min(start + BLOCK_CHUNK, rows))
+    for part in chunks(rows, 1, BLOCK_CHUNK):
+        chunk = np.arange(part.start, part.stop)
         probable = np.broadcast_to(np.log(size).astype(np.float32), (chunk.size, size.size)).copy()
         for factor, share in zip(tables, shares, strict=True):
             probable += share[factor.cells[chunk]]

@@ -71,15 +71,13 @@ class NearestNeighbour(Attack):
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Rank candidates by distance; ties are broken at random."""
+        if self.metric != "gower":
+            return RankedAnswers.from_scores(-vector_distance(shared_columns(release, knowledge), self.metric), rng)
         rows, candidates = len(release.frame), len(knowledge.candidates)
-        if self.metric == "gower" and rows * candidates > TABLE:
+        if rows * candidates > TABLE:
             near = nearest_candidates(shared_columns(release, knowledge), 1.0, rng)
             return answers_among_kept(near, candidates, rng, one_to_one=False)
-        if self.metric == "gower":
-            distance = shared_distance(release, knowledge)
-        else:
-            distance = vector_distance(shared_columns(release, knowledge), self.metric)
-        return RankedAnswers.from_scores(-distance, rng)
+        return RankedAnswers.from_scores(-shared_distance(release, knowledge), rng)
 
 
 def vector_distance(columns: list[SharedColumn], metric: str) -> Floats:

@@ -58,10 +58,8 @@ class DensityRatioMembership(CalibratedMembership):
     called = ("DOMIAS",)
 
     def __init__(self, *, bandwidth: float | None = None, rounds: int = 6) -> None:
-        if bandwidth is not None:
-            check_real("bandwidth", bandwidth, low=0, open_low=True)
+        self.bandwidth = check_real("bandwidth", bandwidth, low=0, open_low=True, optional=True)
         super().__init__(rounds=rounds)
-        self.bandwidth = bandwidth
 
     def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
         """Log-density of the release minus that of the population; all 0 if the release has no row."""

@@ -8,22 +8,14 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base import Attack, Decisions, Knowledge, encode_features, shared_columns, shared_distance
-from attacks.membership.reference_tables import reference_tables
+from attacks.base import Decisions, Knowledge, encode_features, shared_columns, shared_distance
+from attacks.membership.reference_tables import RepeatedMembership, reference_tables
 from defenses.base import MicrodataRelease
-from metrics.columns import Floats, check_integer
+from metrics.columns import Floats
 
 
-class CalibratedMembership(Attack):
-    """Base class of attacks that compare the release with reference tables, which hold other people.
-
-    `rounds` is the number of reference tables, at least 1.
-    """
-
-    goal = "membership"
-
-    def __init__(self, *, rounds: int = 6) -> None:
-        self.rounds = check_integer("rounds", rounds, low=1)
+class CalibratedMembership(RepeatedMembership):
+    """Base class of attacks that compare the release with reference tables, which hold other people."""
 
     @abstractmethod
     def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:

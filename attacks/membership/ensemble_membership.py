@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base import Attack, Decisions, Knowledge, common_columns, shared_distance
+from attacks.base import Decisions, Knowledge, common_columns, shared_distance
 from attacks.membership.distance_to_closest_record import EXACT
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.kernel_evidence import KernelEvidence, evidence_of_release, evidence_of_shadows
 from attacks.membership.marginal_membership import coded, marginal_ratios, marginal_scores
+from attacks.membership.reference_tables import RepeatedMembership
 from attacks.membership.synthesis_likelihood_ratio import normal_ratio, taught_shadows
 from defenses.base import MicrodataRelease
-from metrics.columns import Booleans, Floats, check_integer
+from metrics.columns import Booleans, Floats
 
 
-class EnsembleMembership(Attack):
+class EnsembleMembership(RepeatedMembership):
     """Membership inference by several attacks together, calibrated on shadow syntheses.
 
     Each part attack scores the auxiliary people on shadow syntheses, where the attacker knows the members. Logistic
@@ -47,10 +48,7 @@ class EnsembleMembership(Attack):
     taught on simulated releases; Wolpert (1992), Stacked generalization.
     """
 
-    goal = "membership"
-
-    def __init__(self, *, rounds: int = 6) -> None:
-        self.rounds = check_integer("rounds", rounds, low=2)
+    fewest_rounds = 2
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
         """Score every candidate.

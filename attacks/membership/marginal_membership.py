@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base import Attack, Decisions, Knowledge, common_columns
-from attacks.membership.reference_tables import reference_tables, shadow_syntheses
+from attacks.base import Decisions, Knowledge, common_columns
+from attacks.membership.reference_tables import RepeatedMembership, reference_tables, shadow_syntheses
 from defenses.base import MicrodataRelease
-from metrics.columns import Booleans, Floats, Integers, check_integer, read_cells
+from metrics.columns import Booleans, Floats, Integers, read_cells
 
 # Log-ratios of released to expected marginal frequencies at people's cells.
 
@@ -184,7 +184,7 @@ def _correlation(design: Floats, weights: Floats, labels: Floats) -> float:
     return float(scores @ labels / np.sqrt((scores @ scores) * (labels @ labels) + 1e-300))
 
 
-class MarginalMembership(Attack):
+class MarginalMembership(RepeatedMembership):
     """Membership inference by marginals, weighted by how closely a generator keeps them (MAMA-MIA).
 
     The score of a candidate is a weighted sum of log-ratios over all columns and pairs of columns. Each compares the
@@ -214,11 +214,6 @@ class MarginalMembership(Attack):
     """
 
     called = ("MAMA-MIA",)
-
-    goal = "membership"
-
-    def __init__(self, *, rounds: int = 6) -> None:
-        self.rounds = check_integer("rounds", rounds, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
         """Score every candidate.

@@ -19,11 +19,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
 
 from attacks.base import Knowledge, SharedColumn, common_columns, shared_columns
 from defenses.base import Microdata, MicrodataRelease
-from metrics.columns import Array, Booleans, CategoricalCells, Domain, Floats, Integers, NumericCells, Singles, gathered
+from metrics.columns import Array, Booleans, Domain, Floats, Integers, NumericCells, Singles, gathered, sums_by_code
 
 # Lifts of a column: how much more likely a value is, given a released cell, than in the population.
 
@@ -109,17 +108,16 @@ class ColumnLifts:
         people = populations.of(column)
         cells = column.cells
         self._numeric = isinstance(cells, NumericCells)
-        if not isinstance(cells, CategoricalCells):
-            assert isinstance(cells, NumericCells)  # noqa: S101 (cells are of two kinds)
+        if isinstance(cells, NumericCells):
             low, high = cells.hull()
             inside = np.searchsorted(people.numbers, high, side="right") - np.searchsorted(people.numbers, low)
             covered = np.where(cells.missing, people.values.size - people.numbers.size, inside)
             self._share = _share(covered, people.number_counts)
             self._prepare_near(cells, (low, high), column.values.astype(float), people)
-            return
-        uncertain = cells.missing | cells.or_missing | cells.suppressed
-        covered = cells.member @ people.category_counts[:-1] + uncertain * people.category_counts[-1]
-        self._share = _share(covered, people.category_counts)
+        else:
+            uncertain = cells.missing | cells.or_missing | cells.suppressed
+            covered = cells.member @ people.category_counts[:-1] + uncertain * people.category_counts[-1]
+            self._share = _share(covered, people.category_counts)
 
     def _prepare_near(
         self, cells: NumericCells, ends: tuple[Floats, Floats], values: Floats, people: Population
@@ -301,7 +299,7 @@ class _Lesson:
         self._parts = np.zeros((max(self.sizes), sum(cells), len(knowledge.candidates)), dtype=np.float32)
         for first, count, size, column in zip(self._first, cells, self.sizes, columns, strict=True):
             self._parts[:size, first : first + count] = ColumnLifts(column, populations).parts()[:, :, column.codes]
-        self._sums = _sums_by_code(self._codes, sum(cells))
+        self._sums = sums_by_code([column.cells.codes for column in columns], cells).astype(np.float32)
 
     def counts(self, weights: Floats) -> Floats:
         """Expected number of people whose row explains a column by each part, shape (columns, parts)."""
@@ -318,10 +316,3 @@ class _Lesson:
         of_cell /= mixed
         explained = np.einsum("cp,kcp->ck", of_cell, self._parts) * share
         return np.asarray(np.add.reduceat(explained, self._first, axis=0), dtype=float)
-
-
-def _sums_by_code(codes: Sequence[Integers], count: int) -> csr_array[Any]:
-    """Matrix that adds up the rows of each code, shape (codes, rows), in single precision."""
-    every = np.concatenate(codes)
-    rows = np.tile(np.arange(codes[0].size), len(codes))
-    return csr_array((np.ones(every.size, dtype=np.float32), (every, rows)), shape=(count, codes[0].size))

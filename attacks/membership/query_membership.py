@@ -10,8 +10,9 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base import Attack, Decisions, Knowledge, common_columns
+from attacks.base import Decisions, Knowledge, common_columns
 from attacks.membership.marginal_membership import SMOOTHING, UNSEEN, LearnedWeights, coded, learned_weights
+from attacks.membership.reference_tables import RepeatedMembership
 from attacks.membership.synthesis_likelihood_ratio import taught_shadows
 from defenses.base import MicrodataRelease
 from metrics.columns import Booleans, Floats, Integers, check_integer, read_cells
@@ -121,7 +122,7 @@ def with_and_without(score: Floats, scores: Floats, member: Booleans, axis: int 
     return np.asarray(np.maximum(inside - outside, 0.0) * (score - (inside + outside) / 2) / variance)
 
 
-class QueryMembership(Attack):
+class QueryMembership(RepeatedMembership):
     """Membership inference by counting queries about sets of columns (TAPAS).
 
     A query counts the released rows that equal a person in some columns. The score of a candidate is a weighted sum of
@@ -159,11 +160,11 @@ class QueryMembership(Attack):
 
     called = ("TAPAS", "Query-based membership")
 
-    goal = "membership"
+    fewest_rounds = 2
 
     def __init__(self, *, queries: int = 200, rounds: int = 6) -> None:
         self.queries = check_integer("queries", queries, low=1)
-        self.rounds = check_integer("rounds", rounds, low=2)
+        super().__init__(rounds=rounds)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
         """Score every candidate.

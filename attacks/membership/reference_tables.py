@@ -8,10 +8,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base import Knowledge, applicable
+from attacks.base import Attack, Knowledge, applicable
 from attacks.base.simulation import Simulation, simulation
 from defenses.base import MicrodataRelease, released_frame, rowwise_release
-from metrics.columns import Booleans, Integers
+from metrics.columns import Booleans, Integers, check_integer
+
+
+class RepeatedMembership(Attack):
+    """Base class of membership attacks that compare the release with several tables of other people.
+
+    `rounds` is the number of such tables, at least `fewest_rounds`.
+    """
+
+    goal = "membership"
+
+    fewest_rounds = 1
+
+    def __init__(self, *, rounds: int = 6) -> None:
+        self.rounds = check_integer("rounds", rounds, low=self.fewest_rounds)
 
 
 def reference_tables(

@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base import Attack, Decisions, Knowledge, applicable, common_columns
+from attacks.base import Decisions, Knowledge, applicable, common_columns
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.kernel_evidence import KernelEvidence, evidence_of_release, evidence_of_shadows
-from attacks.membership.reference_tables import ShadowSynthesis, shadow_syntheses
+from attacks.membership.reference_tables import RepeatedMembership, ShadowSynthesis, shadow_syntheses
 from defenses.base import MicrodataRelease
-from metrics.columns import Booleans, Floats, check_integer
+from metrics.columns import Booleans, Floats
 
 # Auxiliary people who teach the attack, and smallest standard deviation of a log-density.
 PEOPLE, SMALLEST_DEVIATION = 400, 0.05
 
 
-class SynthesisLikelihoodRatio(Attack):
+class SynthesisLikelihoodRatio(RepeatedMembership):
     """Membership inference by the likelihood ratio of a log-density in shadow syntheses with and without a person.
 
     The statistic of a person is the log-density of a table at its record (`attacks.membership.mixture_kernel`). Given
@@ -48,10 +48,7 @@ class SynthesisLikelihoodRatio(Attack):
     Carlini, Chien, Nasr, Song, Terzis and Tramèr (2022), Membership inference attacks from first principles, section 5.
     """
 
-    goal = "membership"
-
-    def __init__(self, *, rounds: int = 6) -> None:
-        self.rounds = check_integer("rounds", rounds, low=2)
+    fewest_rounds = 2
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
         """Score every candidate.

@@ -291,8 +291,5 @@ def with_row(law: Array, weights: Array) -> Array:
     """
     updated: Array = law * weights[-1]
     for axis in range(law.ndim):
-        up = [slice(None)] * law.ndim
-        down = [slice(None)] * law.ndim
-        up[axis], down[axis] = slice(1, None), slice(None, -1)
-        updated[tuple(up)] += law[tuple(down)] * weights[axis]
+        np.moveaxis(updated, axis, 0)[1:] += np.moveaxis(law, axis, 0)[:-1] * weights[axis]
     return updated

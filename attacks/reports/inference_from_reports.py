@@ -107,8 +107,7 @@ class ValueGuess(ReportedValue):
 
     def likelihood(self, release: ReportsRelease) -> Floats:
         """Log-likelihood of the first report."""
-        (likelihood,) = round_likelihoods(release, rounds=1)
-        return likelihood
+        return round_likelihoods(release, rounds=1)[0]
 
 
 # Longitudinal averaging: infers each person's value from all of their reports.

@@ -11,8 +11,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp.encoding.packed_bits import column_counts, one_hot_reports, random_bits
-from defenses.ldp.frequency_oracle import Part, PureOracle, ReportBatch, chunks, packed
-from metrics.columns import Booleans, Floats, Integers64, check_integer, check_real, require
+from defenses.ldp.frequency_oracle import Part, PureOracle, ReportBatch, packed
+from metrics.columns import Booleans, Floats, Integers64, check_integer, check_real, chunks, require
 
 
 class BitVectorOracle(PureOracle):

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from defenses.ldp.encoding import hadamard
 from defenses.ldp.encoding.hashing import buckets, seeds_of
 from defenses.ldp.encoding.packed_bits import bits_at, grouped_counts, one_hot_reports
-from defenses.ldp.frequency_oracle import Part, PureOracle, ReportBatch, chunks, numbers_to, packed
-from metrics.columns import Booleans, Floats, Integers64, Words64, check_integer, refuse
+from defenses.ldp.frequency_oracle import Part, PureOracle, ReportBatch, numbers_to, packed
+from metrics.columns import Booleans, Floats, Integers64, Words64, check_integer, chunks, refuse
 
 # Number of hashes computed at a time.
 _AT_ONCE = 1 << 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,13 +93,6 @@ class ReportBatch:
         """Return the reports at `positions`, shape (m,), or in a slice."""
         rows = positions if isinstance(positions, slice) else np.asarray(positions)
         return ReportBatch(self.protocol, {name: part[rows] for name, part in self.parts.items()})
-
-
-def chunks(n: int, width: int, entries: int = 1 << 22) -> Iterator[slice]:
-    """Yield slices of n rows, each of about so many entries of tables with `width` columns."""
-    step = max(1, entries // max(1, width))
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))
 
 
 # Below, e^epsilon - 1 loses its digits in the estimates; above, nothing is protected. The keys of hashes have 32 bits.

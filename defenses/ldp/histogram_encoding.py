@@ -10,8 +10,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp.bit_vectors import UnaryEncoding
-from defenses.ldp.frequency_oracle import FrequencyOracle, Part, ReportBatch, chunks
-from metrics.columns import Floats, Integers64
+from defenses.ldp.frequency_oracle import FrequencyOracle, Part, ReportBatch
+from metrics.columns import Floats, Integers64, chunks
 
 # Number of entries whose noise is drawn at a time.
 _AT_ONCE = 1 << 21

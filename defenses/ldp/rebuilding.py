@@ -9,9 +9,8 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.base import drawn_rows, fitted, project_to_simplex, spanning_forest
-from defenses.ldp.frequency_oracle import chunks
 from defenses.ldp.reported.splitting import SentReports
-from metrics.columns import Floats, Integers
+from metrics.columns import Floats, Integers, chunks
 
 # Largest number of values of all columns together for which pairs are estimated.
 MOST_VALUES = 2048

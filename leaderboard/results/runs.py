@@ -134,9 +134,8 @@ def find_run(store: Store, name: str, revision: str = "") -> Run:
     matches = [run for run in runs if len(name) >= 4 and run.revision.startswith(name)]
     if not matches and revision:
         matches = [run for run in runs if run.revision.startswith(revision)]
-    if not matches:
-        latest = ", ".join(str(run.number) for run in runs[-5:]) or "none"
-        raise ValueError(f"there is no run {name!r}; the latest runs are {latest}")
+    latest = ", ".join(str(run.number) for run in runs[-5:]) or "none"
+    require(matches, f"there is no run {name!r}; the latest runs are {latest}")
     revisions = sorted({run.revision.removesuffix("+") for run in matches})
     refuse(len(revisions) > 1, f"runs of several revisions start with {name!r}: {', '.join(revisions)}")
     clean = [run for run in matches if not run.revision.endswith("+")]

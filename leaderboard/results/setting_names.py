@@ -11,7 +11,7 @@ import sqlalchemy as sql
 
 from leaderboard.results.result import Result, canonical, label
 from leaderboard.results.store import Store, document_content, results_table
-from metrics.columns import nearest_name
+from metrics.columns import nearest_name, refuse
 
 LISTED, FEW = 30, 5
 """Largest number of settings that an error message lists, and of those that it lists if none is near what was named."""
@@ -45,9 +45,8 @@ def setting_named(text: str, settings: Iterable[tuple[str, Mapping[str, Any]]], 
     """
     known = _by_setting(settings)
     found = _found(text, known, (_labels, _names), kind)
-    if len(found) > 1:
-        shown = listed(known[setting] for setting in found)
-        raise ValueError(f"{' '.join(text.split())!r} names several {kind}s; name one of {shown}")
+    shown = listed(known[setting] for setting in found)
+    refuse(len(found) > 1, f"{' '.join(text.split())!r} names several {kind}s; name one of {shown}")
     return found[0]
 
 

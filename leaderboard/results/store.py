@@ -20,7 +20,7 @@ import sqlalchemy as sql
 
 from leaderboard.results.result import Result, canonical
 from leaderboard.results.version import version
-from metrics.columns import require
+from metrics.columns import refuse_any, require
 from metrics.score import Score
 
 # Tables of the database of results, and results as its rows.
@@ -103,15 +103,21 @@ def result_of(row: Sequence[Any]) -> Result:
     fields = dict(zip(_NAMES, row, strict=True))
     number = fields.pop("id")
     try:
-        for name, kind in _TYPES.items():
-            if not isinstance(fields[name], kind) or isinstance(fields[name], bool):
-                raise TypeError(f"{name} is of type {type(fields[name]).__name__}")
+        wrong = (
+            name
+            for name, kind in _TYPES.items()
+            if not isinstance(fields[name], kind) or isinstance(fields[name], bool)
+        )
+        refuse_any(wrong, lambda name: f"{name} is of type {type(fields[name]).__name__}", TypeError)
         for name in JSON_COLUMNS:
             fields[name] = dict(_parsed(fields[name]))
         fields["scores"] = {goal: Score(**score) for goal, score in fields["scores"].items()}
-        for name, value in fields["values"].items():
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-                raise TypeError(f"value {name!r} is no number")
+        no_numbers = (
+            name
+            for name, value in fields["values"].items()
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float))
+        )
+        refuse_any(no_numbers, lambda name: f"value {name!r} is no number", TypeError)
         require(math.isfinite(fields["seconds"]), "seconds are not finite")
     except (TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ValueError(f"result {number} is damaged ({type(error).__name__}: {error})") from None

@@ -52,6 +52,7 @@ from .values import NUMBER as NUMBER
 from .values import SUPPRESSED as SUPPRESSED
 from .values import QUOTATION_MARKS as QUOTATION_MARKS
 from .values import UnfitValueError as UnfitValueError
+from .values import chunks as chunks
 from .values import distinct_cells as distinct_cells
 from .values import distinct_values as distinct_values
 from .values import in_column as in_column
@@ -59,6 +60,7 @@ from .values import folded as folded
 from .values import group_sums as group_sums
 from .values import plain_digits as plain_digits
 from .values import scattered as scattered
+from .values import sums_by_code as sums_by_code
 from .values import in_digits as in_digits
 from .values import is_mixed as is_mixed
 from .values import number_of as number_of

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from metrics.columns import refuse
 
 if TYPE_CHECKING:
     import pandas as pd
+    from scipy.sparse import csr_array
 
 # Type aliases for arrays, and the expansion of tables over codes.
 
@@ -61,11 +62,27 @@ def gathered(table: Array, rows: Integers, columns: Integers) -> Array:
     return np.take(np.take(table, rows, axis=0), columns, axis=1)
 
 
+def chunks(n: int, width: int, entries: int = 1 << 22) -> Iterator[slice]:
+    """Yield slices of n rows, each of about so many entries of tables with `width` columns."""
+    step = max(1, entries // max(1, width))
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
+
+
 def group_sums(groups: Integers, rows: Array, count: int) -> Array:
     """Sum of the rows of each of `count` groups, shape (count, ...), in the rows' precision."""
     sums = np.zeros((count, *rows.shape[1:]), dtype=rows.dtype)
     np.add.at(sums, groups, rows)
     return sums
+
+
+def sums_by_code(codes: Sequence[Integers], counts: Sequence[int]) -> csr_array[Any]:
+    """Matrix that adds up the rows of each code, for several codings of the rows, shape (sum of counts, rows)."""
+    from scipy.sparse import csr_array
+
+    rows = np.concatenate([np.argsort(one, kind="stable") for one in codes])
+    sizes = np.concatenate([np.bincount(one, minlength=count) for one, count in zip(codes, counts, strict=True)])
+    return csr_array((np.ones(rows.size), rows, np.r_[0, np.cumsum(sizes)]), shape=(sum(counts), codes[0].size))
 
 
 def scattered(values: ArrayLike, positions: Array, size: int) -> Integers:

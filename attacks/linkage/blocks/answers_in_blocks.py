@@ -31,7 +31,7 @@ from attacks.linkage.linkage_answers import SEVERAL, NotedAnswers, several_rows
 from attacks.linkage.sparse_matching import answers_of_assignment, posterior_by_row, sparse_posterior
 from defenses.base import MicrodataRelease
 from metrics.classes import equivalence_classes
-from metrics.columns import Booleans, Floats, Integers
+from metrics.columns import Booleans, Floats, Integers, chunks
 
 # Likelihoods of a few candidates of every row under the release's channel.
 
@@ -49,9 +49,7 @@ def under_channel(
     """
     parts = weighted_likelihoods(release, knowledge)
     score = np.empty(near.log_likelihood.shape)
-    step = max(1, CHUNK // near.candidate.shape[1])
-    for start in range(0, rows.size, step):
-        chunk = slice(start, start + step)
+    for chunk in chunks(rows.size, near.candidate.shape[1], CHUNK):
         score[chunk] = at_pairs(parts, rows[chunk][:, None], near.candidate[chunk])
     score = np.where(near.log_likelihood > EMPTY, score, near.log_likelihood)
     elsewhere = near.elsewhere + finite_log_sum(score) - finite_log_sum(near.log_likelihood)

@@ -308,11 +308,9 @@ def _options(search: list[SearchColumn], sample: Integers, candidates: int, most
 
 def _combinations(columns: list[SearchColumn], sample: Integers) -> Floats:
     """Number of combinations of groups that each sampled row is looked up by, in all steps together."""
-    product, total = np.ones(sample.size), np.zeros(sample.size)
-    for column in columns[:-1]:
-        product = product * np.minimum(column.covered, MOST_GROUPS)[column.column.codes[sample]]
-        total += product
-    return total + product
+    groups = [np.minimum(column.covered, MOST_GROUPS)[column.column.codes[sample]] for column in columns[:-1]]
+    products = np.cumprod([np.ones(sample.size), *groups], axis=0)
+    return np.asarray(products[1:].sum(axis=0) + products[-1])
 
 
 def _pairs(columns: list[SearchColumn], sample: Integers, people: Integers, candidates: int) -> Floats:

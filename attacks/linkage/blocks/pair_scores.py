@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attacks.linkage.blocks.column_mixture import ColumnMixture
-from metrics.columns import Integers, Singles
+from metrics.columns import Integers, Singles, chunks
 
 # Entries of a table over the cells and positions of one column, of several columns, and pairs computed at a time.
 LARGEST, JOINT, CHUNK = 2**23, 2**19, 2**20
@@ -51,8 +51,7 @@ class ComputedScore:
     def add_to(self, total: Singles, rows: Integers, candidates: NDArray[np.integer]) -> None:
         """Add the log-likelihoods of pairs to `total`; all three have shape (pairs,)."""
         column = self._model.column
-        for start in range(0, rows.size, CHUNK):
-            part = slice(start, start + CHUNK)
+        for part in chunks(rows.size, 1, CHUNK):
             total[part] += self._model.log_likelihood(column.codes[rows[part]], column.values[candidates[part]])
 
 

@@ -21,6 +21,7 @@ from metrics.columns import (
     Integers32,
     NumericDomain,
     Singles,
+    chunks,
     distinct_cells,
     numbers_of,
     read_cells,
@@ -192,9 +193,8 @@ def _categorical(name: str, released: pd.Series[Any], candidates: pd.Series[Any]
     simple = np.array([isinstance(text, str) and text[:1] not in ("{", "*", "") for text in texts], dtype=bool)
     plain, other = np.flatnonzero(simple & (positions >= 0)), np.flatnonzero(~simple | (positions < 0))
     parts = [(plain, positions[plain], positions[plain] + 1)]
-    step = max(1, CHUNK // (domain.size + 1))
-    for start in range(0, other.size, step):
-        some = other[start : start + step]
+    for part in chunks(other.size, domain.size + 1, CHUNK):
+        some = other[part]
         cells = _read_some(released, texts, some, domain)
         full = np.column_stack([cells.member, cells.missing | cells.or_missing | cells.suppressed])
         steps = np.diff(full.astype(np.int8), axis=1, prepend=0, append=0)

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from attacks.linkage.blocks.column_mixture import ColumnMixture
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn
 from attacks.linkage.likeliest_candidates import LikeliestCandidates, log_sum, set_apart
-from metrics.columns import Array, Floats, Integers
+from metrics.columns import Array, Floats, Integers, chunks
 
 # Pairs of one search, the largest and the smallest number of sampled rows, and the candidates kept of each row.
 PAIRS, MOST_ROWS, FEWEST_ROWS, DEPTH = 4 * 10**8, 1000, 100, 200
@@ -64,8 +64,7 @@ def among_all(models: list[ColumnMixture], rows: Integers, depth: int) -> Likeli
     nearest = np.empty((rows.size, depth), dtype=np.int32)
     score = np.empty((rows.size, depth))
     elsewhere = np.empty(rows.size)
-    for start in range(0, rows.size, CHUNK_ROWS):
-        chunk = slice(start, start + CHUNK_ROWS)
+    for chunk in chunks(rows.size, 1, CHUNK_ROWS):
         total = np.zeros((rows[chunk].size, candidates), dtype=np.float32)
         for model in models:
             cells, position = np.unique(model.column.codes[rows[chunk]], return_inverse=True)

@@ -10,11 +10,10 @@ from operator import iadd
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from attacks.base import SharedColumn, softmax
 from attacks.linkage.fitting.column_tables import GAUSSIAN, ColumnTables, Noise
-from metrics.columns import Array, Floats, Integers, Singles
+from metrics.columns import Array, Floats, Singles, sums_by_code
 
 # Marginal likelihood of a release: each row stems from any candidate with equal probability.
 
@@ -112,9 +111,9 @@ class ColumnModels:
         self._widths = [tables.width.astype(self.precision) for tables in self._sorted]
         counts = [tables.given_kept.shape[0] for tables in self._sorted]
         codes = [tables.column.cells.codes for tables in self._sorted]
-        self._by_cell = _sums_by_code(codes, counts).astype(self.precision)
+        self._by_cell = sums_by_code(codes, counts).astype(self.precision)
         self._by_value = [
-            _sums_by_code([tables.column.codes], [tables.given_kept.shape[1]]).astype(self.precision)
+            sums_by_code([tables.column.codes], [tables.given_kept.shape[1]]).astype(self.precision)
             for tables in self._sorted
         ]
         self._latest: list[ColumnMechanism] | None = None
@@ -241,10 +240,3 @@ class ColumnModels:
         """Sum over each column's part of a vector."""
         ends = [end for end in self._ends if end <= vector.size]
         return [np.add.reduce(vector[first:last]) for first, last in pairwise(ends)]
-
-
-def _sums_by_code(codes: list[Integers], counts: list[int]) -> csr_array[Any]:
-    """Matrix that adds up the rows of each code, for several codings of the rows, shape (sum of counts, rows)."""
-    rows = np.concatenate([np.argsort(one, kind="stable") for one in codes])
-    sizes = np.concatenate([np.bincount(one, minlength=count) for one, count in zip(codes, counts, strict=True)])
-    return csr_array((np.ones(rows.size), rows, np.r_[0, np.cumsum(sizes)]), shape=(sum(counts), codes[0].size))

@@ -70,35 +70,33 @@ def weighted_pairs(tables: list[ColumnTables], counts: list[Floats]) -> Pairs:
     most = max(LEAST_PAIRS, PAIRS_FOR_ROW * tables[0].column.cells.codes.size)
     chosen = [_systematic(count, most) for count in counts]
     shape = (len(tables), max(1, max(entries.size for entries, _ in chosen)))
-    weight, kept, by_frequency = np.zeros(shape), np.ones(shape), np.ones(shape)
-    evenly, residual, width = np.ones(shape), np.full(shape, np.inf), np.ones(shape)
-    mistyped = np.zeros(shape)
+    pairs = Pairs(
+        weight=np.zeros(shape),
+        kept=np.ones(shape),
+        by_frequency=np.ones(shape),
+        evenly=np.ones(shape),
+        residual=np.full(shape, np.inf),
+        width=np.ones(shape),
+        mistyped=np.zeros(shape),
+        can_be_even=np.array([one.evenly is not None for one in tables]),
+        noisy=np.array([one.noisy for one in tables]),
+        least_scale=np.array([one.least_scale for one in tables]),
+        deviation=np.array([one.deviation for one in tables]),
+    )
     for number, (one, (entries, weights)) in enumerate(zip(tables, chosen, strict=True)):
         cells, values = np.unravel_index(entries, one.given_kept.shape, order=one.order)
         part = number, slice(entries.size)
-        weight[part] = weights
-        kept[part] = one.given_kept[cells, values]
-        by_frequency[part] = one.by_frequency[cells, 0]
-        evenly[part] = by_frequency[part] if one.evenly is None else one.evenly[cells, 0]
+        pairs.weight[part] = weights
+        pairs.kept[part] = one.given_kept[cells, values]
+        pairs.by_frequency[part] = one.by_frequency[cells, 0]
+        pairs.evenly[part] = pairs.by_frequency[part] if one.evenly is None else one.evenly[cells, 0]
         if one.residual is not None:
             distance = one.residual[cells, values]
-            residual[part] = np.where(np.isnan(distance), np.inf, distance)
-            width[part] = one.width[cells, 0]
+            pairs.residual[part] = np.where(np.isnan(distance), np.inf, distance)
+            pairs.width[part] = one.width[cells, 0]
         if one.mistyped is not None:
-            mistyped[part] = one.mistyped[cells, values]
-    return Pairs(
-        weight,
-        kept,
-        by_frequency,
-        evenly,
-        residual,
-        width,
-        mistyped,
-        np.array([one.evenly is not None for one in tables]),
-        np.array([one.noisy for one in tables]),
-        np.array([one.least_scale for one in tables]),
-        np.array([one.deviation for one in tables]),
-    )
+            pairs.mistyped[part] = one.mistyped[cells, values]
+    return pairs
 
 
 def _systematic(count: Floats, most: int) -> tuple[Integers, Floats]:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import chunks
-from metrics.columns import Booleans, Integers, Integers64
+from metrics.columns import Booleans, Integers, Integers64, chunks
 
 Bytes = NDArray[np.uint8]
 

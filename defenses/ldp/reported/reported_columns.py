@@ -23,7 +23,7 @@ from defenses.ldp import (
     PureOracle,
     TwoPointMechanism,
 )
-from defenses.ldp.frequency_oracle import ReportBatch, chunks
+from defenses.ldp.frequency_oracle import ReportBatch
 from defenses.ldp.local_reports import refuse_missing
 from metrics.columns import (
     SUPPRESSED,
@@ -33,6 +33,7 @@ from metrics.columns import (
     Integers,
     Integers64,
     NumericDomain,
+    chunks,
     format_number,
     refuse_rows,
 )
