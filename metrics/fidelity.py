@@ -88,6 +88,36 @@ def marginal_fidelity(original: Profile, released: Profile) -> float:
     return float(1 - np.add.reduceat(difference, original.starts).mean() / 2)
 
 
+def worst_pair_fidelity(original: Profile, released: Profile) -> float:
+    """1 - the largest total variation distance between original and released tables of counts of two columns.
+
+    A table of one column is compared by its marginals.
+    """
+    difference = np.abs(original.joint / original.rows - released.joint / released.rows)
+    pairs = np.add.reduceat(np.add.reduceat(difference, original.starts, axis=0), original.starts, axis=1)
+    first, second = np.triu_indices(len(pairs), k=min(1, len(pairs) - 1))
+    return float(1 - pairs[first, second].max() / 2)
+
+
+TAILS = (0.01, 0.05, 0.95, 0.99)
+"""Levels of the quantiles that are compared."""
+
+
+def tail_fidelity(original: Floats, released: Floats) -> float:
+    """1 - the largest distance of the quantiles `TAILS`, relative to the distance of the original's outermost ones.
+
+    - original, released: Numbers; NaN is left out.
+
+    Larger distances count as that one. The result is 1 where the original has no numbers, and 0 where only the release
+    has none.
+    """
+    known, others = original[~np.isnan(original)], released[~np.isnan(released)]
+    if not known.size or not others.size:
+        return float(not known.size)
+    before, after = np.quantile(known, TAILS), np.quantile(others, TAILS)
+    return float(1 - np.divide(np.abs(before - after).max(), np.ptp(before) or 1.0).clip(0, 1))
+
+
 def association_fidelity(original: Profile, released: Profile) -> float:
     """1 - the absolute difference of `association`, averaged over pairs of columns."""
     return float(1 - np.abs(association(original) - association(released)).mean())

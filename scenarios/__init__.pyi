@@ -44,6 +44,16 @@ from .games.questions.attribute_question import ReconstructionQuestion as Recons
 from .games.questions.person_questions import RowQuestion as RowQuestion
 from .games.questions.person_questions import SinglingOutQuestion as SinglingOutQuestion
 
+# Utility measures of tournaments
+from .tournament.rules.measures import ComparedTables as ComparedTables
+from .tournament.rules.measures import Propensity as Propensity
+from .tournament.rules.measures import RankCorrelations as RankCorrelations
+from .tournament.rules.measures import RecordSimilarity as RecordSimilarity
+from .tournament.rules.measures import TableStatistics as TableStatistics
+from .tournament.rules.measures import Tails as Tails
+from .tournament.rules.measures import UtilityMeasure as UtilityMeasure
+from .tournament.rules.measures import WorstTwoWay as WorstTwoWay
+
 # studies
 from .studies.emoji import Emoji as Emoji
 from .studies.epsilon_audit import EpsilonAudit as EpsilonAudit

@@ -194,6 +194,10 @@ class NumericCells(Cells):
         low, high = self.hull()
         return (np.clip(low, self.domain.low, None) + np.clip(high, None, self.domain.high)) / 2
 
+    def row_values(self) -> Floats:
+        """Number of each row's cell, that of a range its midpoint, shape (n,); NaN for ``*`` and missing values."""
+        return np.asarray(np.where(self.suppressed, np.nan, self.midpoint())[self.codes], dtype=float)
+
     def contains(self, values: ArrayLike) -> Booleans:
         """Whether each distinct cell covers each value, shape (distinct, n); ``*`` covers missing values too."""
         numbers = numbers_of(values)[None, :]
@@ -266,6 +270,11 @@ class CategoricalCells(Cells):
         """Whether each distinct cell covers each value, shape (distinct, n); ``*`` covers missing values too."""
         full = np.column_stack([self.member, self.missing | self.or_missing | self.suppressed])
         return full[:, self.domain.codes(values)]
+
+    def row_values(self) -> Array:
+        """Category of each row's cell, shape (n,); None for sets, ``*`` and missing values."""
+        names = np.array(self.domain.categories, dtype=object)[self.member.argmax(axis=1)]
+        return np.where(self.plain & ~self.missing, names, None)[self.codes]
 
     def mass(self) -> Floats:
         """Share of each distinct cell in each category, shape (distinct, domain.size + 1); rows sum to 1."""

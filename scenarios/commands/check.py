@@ -32,7 +32,7 @@ Examples:
     help="Largest time of one check of your own class.",
 )
 def check(name: str, timeout: float) -> None:
-    """Run the conformance suite on a defense or attack: NAME, or module:Class for your own.
+    """Run the conformance suite on a defense, an attack or a utility measure: NAME, or module:Class for your own.
 
     Parameters follow the name as NAME=VALUE within the same quotes. What the method prints goes to standard error. Of
     a guarantee, k, l and t are measured; a guaranteed epsilon or Pk is named as not tested.

@@ -98,6 +98,7 @@ for command in COMMANDS:
     help="Publish standings that often, counted back from the end of the attack phase, or `always`.",
 )
 @click.option("--freeze", metavar="TIME", help="Publish none in the last 2h, for example, until the close.")
+@click.option("--contest", type=FILE, help="Rules of a contest: its utility measures (TOML).")
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of all secrets.  [default: drawn from the operating system]"
 )
@@ -151,6 +152,8 @@ def init(
     echo(f"{folder}: {len(names)} teams; hand each its folder in {folder / 'teams'}, keep {folder / 'host'}")
     for phase, end in opened.ends:
         echo(f"phase {phase} ends on {moment_text(end)}")
+    if opened.contest is not None:
+        echo(f"utility is the {opened.contest.utility} of {', '.join(one.shown for one in opened.contest.measure)}")
     if data is not None:
         echo_notes(table_notes(dataset))
 

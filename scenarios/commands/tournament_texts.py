@@ -100,7 +100,8 @@ def show_receipt(receipt: Receipt) -> None:
         echo(note)
     if receipt.utility is not None:
         utility = receipt.utility
-        echo(f"utility {utility.counted:.3f} (of the table {utility.table:.3f}, of the records {utility.record:.3f})")
+        parts = utility.listed or {"of the table": utility.table, "of the records": utility.record}
+        echo(f"utility {utility.counted:.3f} ({', '.join(f'{name} {value:.3f}' for name, value in parts.items())})")
 
 
 def show_check(report: CheckReport, form: str) -> None:

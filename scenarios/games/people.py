@@ -26,12 +26,14 @@ class Drawn(Secret):
     - auxiliary: The adversary's people, who are neither originals nor others, with the public domains of all columns.
     - order, shape (candidates,): Order of the candidates: positions in the originals followed by the others.
     - rng: Randomness for questions. It is only copied, never drawn from.
+    - counted, shape (candidates,), optional: Candidates whose membership is scored; by default all.
     """
 
     others: Microdata = field(repr=False)
     auxiliary: Microdata = field(repr=False)
     order: Integers = field(repr=False)
     rng: Generator = field(repr=False)
+    counted: Booleans | None = field(default=None, repr=False, kw_only=True)
 
     @property
     def member(self) -> Booleans:
@@ -60,6 +62,8 @@ class Drawn(Secret):
             decisions.scores.shape != whose.shape,
             f"the decisions are about {decisions.scores.size} candidates, there are {whose.size}",
         )
+        if self.counted is not None:
+            return Decisions(decisions.scores[self.counted]), self.member[self.counted]
         if not self.repeats:
             return decisions, self.member
         # One candidate about whom nothing is claimed does not hide what is claimed about the others.

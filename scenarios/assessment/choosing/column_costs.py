@@ -229,8 +229,7 @@ def rank_correlations(
         if isinstance(domain, NumericDomain) and name in original and name in released:
             cells = read_cells(released[name], domain)
             if isinstance(cells, NumericCells):
-                middle = np.where(cells.suppressed, np.nan, cells.midpoint())[cells.codes]
-                values[name] = original[name].to_numpy(dtype=float, na_value=np.nan), np.asarray(middle, dtype=float)
+                values[name] = original[name].to_numpy(dtype=float, na_value=np.nan), cells.row_values()
     pairs = []
     for first, second in combinations(values, 2):
         before, after = (_spearman(one, other) for one, other in zip(values[first], values[second], strict=True))

@@ -12,6 +12,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from types import new_class
@@ -56,10 +57,20 @@ from scenarios.running.workers import (
     released_difference,
 )
 from scenarios.tables.seeds import generator
+from scenarios.tournament.rules.measures import (
+    ROUNDING,
+    ComparedTables,
+    UtilityMeasure,
+    escaped,
+    measured,
+    uninformative,
+)
 
 # Classes that are checked, by name; with other parameters than their example's, if the name has some.
 
 Method = TypeVar("Method", bound=Parametrized)
+CHECKED = {"defenses": Defense, "attacks": Attack, "measures": UtilityMeasure}
+"""Base class of each kind that is checked."""
 
 
 def class_of(made: Method) -> type[Method]:
@@ -81,13 +92,13 @@ def class_of(made: Method) -> type[Method]:
 def named_class(name: str) -> type[Parametrized]:
     """The class that a name means on the command line, with the parameters that follow the name.
 
-    Raises ValueError if there is no such defense or attack, or it takes no such parameters.
+    Raises ValueError if there is no such defense, attack or utility measure, or it takes no such parameters.
     """
-    table = written_method(name, "defenses", "attacks")
-    method = find(table["use"], "defenses", "attacks")
+    table = written_method(name, *CHECKED)
+    method = find(table["use"], *CHECKED)
     if len(table) == 1:
         return method
-    return class_of(build(table, "attacks" if issubclass(method, Attack) else "defenses"))
+    return class_of(build(table, next(kind for kind, base in CHECKED.items() if issubclass(method, base))))
 
 
 # Whether a method gives the same output in another process, where Python hashes texts differently.
@@ -177,6 +188,8 @@ def checks(method: type[Parametrized]) -> Iterator[Check]:
         yield from defense_checks(method)
     if issubclass(method, Attack):
         yield from attack_checks(method)
+    if issubclass(method, UtilityMeasure):
+        yield Check("the originals have utility 1, and any table one from 0 to 1", partial(_holds, _valued, method))
 
 
 def suite(name: str) -> Iterator[TaskStep | Begun | CheckOutcome | Untested]:
@@ -216,7 +229,7 @@ def _search(folders: Sequence[str], here: str) -> None:
     os.chdir(here)
 
 
-def _holds(check: Callable[[type[Parametrized]], object], method: type[Parametrized]) -> None:
+def _holds(check: Callable[[Any], object], method: type[Parametrized]) -> None:
     """Make a check, whose ValueError says what fails."""
     try:
         check(method)
@@ -239,6 +252,17 @@ def _parameters(method: type[Parametrized]) -> None:
         require("no_such_parameter" in str(error), "the error does not name the unknown parameter")
     else:
         raise AssertionError("an unknown parameter is accepted")
+
+
+def _valued(method: type[UtilityMeasure]) -> None:
+    """Value invented people, and tables without information and of one row."""
+    records = people(60, generator(0, "people"))
+    domains = {name: records.domain(name) for name in records.released_columns}
+    tables = ComparedTables(records.frame, escaped(records.frame, domains), domains, 1.0, 1.0)
+    measure, short = example(method), replace(tables, cells=tables.cells.head(1))
+    value, *_ = (measured(measure, one) for one in (tables, short, *uninformative(records.frame, domains)))
+    require(value >= 1 - ROUNDING, f"the originals have {value:g}, not 1", at=method.value)
+    require(measured(measure, tables) == value, "a second value of the same tables is another one", at=method.value)
 
 
 def _refused(method: type[Parametrized]) -> None:

@@ -14,7 +14,7 @@ from attacks.base import Claims, Decisions, Knowledge, Predicates, RankedAnswers
 from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows, TwoFiles
 from attacks.criteria.singling_out import records_met
 from defenses.base import Microdata, MicrodataRelease
-from metrics.columns import Booleans, Floats, Integers, refuse, require
+from metrics.columns import Booleans, Floats, Integers, check_real, refuse, require
 from metrics.ranking import area_under_curve, resolves_rate, true_positive_rate
 from metrics.score import Score, Scores
 from scenarios.games.people import Drawn, by_person
@@ -321,6 +321,9 @@ class MemberQuestion(CandidateQuestion):
     ----------
     known, asked
         See `scenarios.games.questions.question.CandidateQuestion`.
+    false_positive_rate : float, optional
+        Rate at which true positives count, in (0, 1). By default the candidates of the highest scores count, as many as
+        there are members.
 
     Examples
     --------
@@ -330,9 +333,25 @@ class MemberQuestion(CandidateQuestion):
 
     takes: ClassVar[Mapping[str, type[Claims]]] = {"membership": Decisions}
 
+    def __init__(
+        self,
+        *,
+        known: Sequence[str] | None = None,
+        asked: Sequence[int] | None = None,
+        false_positive_rate: float | None = None,
+    ) -> None:
+        super().__init__(known=known, asked=asked)
+        self.false_positive_rate = check_real(
+            "false_positive_rate", false_positive_rate, low=0, high=1, open_low=True, open_high=True, optional=True
+        )
+
     def score(self, people: Drawn, published: MicrodataRelease, claims: Decisions, rng: Generator) -> Scores:
         """Score how well the decisions separate members from non-members (`membership_scores`), of people."""
-        return membership_scores(*people.decided(claims), rng)
+        decided, at = people.decided(claims), self.false_positive_rate
+        if at is None:
+            return membership_scores(*decided, rng)
+        rate = _rate_at(at, *decided)
+        return Scores.of(Score("membership", rate, None if rate is None else at, int(decided[1].sum())))
 
 
 def membership_scores(claims: Decisions, member: Booleans, rng: Generator) -> Scores:

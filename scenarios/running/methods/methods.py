@@ -101,6 +101,7 @@ CONTRACTS = {
     "attacks": ("attacks", "Attack"),
     "scenarios": ("scenarios", "Game"),
     "questions": ("scenarios", "Question"),
+    "measures": ("scenarios", "UtilityMeasure"),
     "experiments": ("scenarios", "Experiment"),
 }
 """Kinds of methods: the package that exports them, and their base class."""

@@ -63,7 +63,7 @@ def reference_data(tournament: Tournament, phase: Phase, share: float) -> bytes:
             (folder / name).mkdir(mode=0o700)
         _write_log(tournament, folder, phase)
         write_whole(folder / "host" / _SHARE, json.dumps({"share": share}).encode(), mode=PRIVATE)
-        roots = (*(tournament.folder / name for name in _NEEDED), folder / "host")
+        roots = (*(tournament.folder / name for name in _NEEDED), *tournament.own_measures, folder / "host")
         return zip_bytes([(ARCHIVE, zip_bytes(_needed(roots, (folder, tournament.folder))))])
 
 
@@ -72,7 +72,7 @@ def _needed(roots: Iterable[Path], bases: tuple[Path, Path]) -> Iterator[tuple[s
     for root in roots:
         base = next(one for one in bases if one in root.parents)
         for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
-            if path.is_file() and path.suffix in (".csv", ".json", ".jsonl", ".toml", ""):
+            if path.is_file() and path.suffix in (".csv", ".json", ".jsonl", ".py", ".toml", ""):
                 yield path.relative_to(base).as_posix(), path.read_bytes()
 
 

@@ -128,10 +128,8 @@ def team_status(tournament: Tournament, team: str) -> Section:
 COLUMNS = ("rank", "team", "defense_rank", "defense", "attack_rank", "attack")
 MOST_ATTACKERS = 30
 """Number of teams whose attacks the page shows; the matrix of 200 teams would take 23 MB."""
-_DETAILS = (
-    *("utility", "utility_table", "utility_record", "worst_attack", "worst_goal", "worst_success", "attacked"),
-    *("title", "remark", "status"),
-)
+_UTILITIES = ("utility", "utility_table", "utility_record")
+_DETAILS = ("worst_attack", "worst_goal", "worst_success", "attacked", "title", "remark", "status")
 OF_ANSWERED = ("precision", "top3")
 """Measures that public boards hold only after the close."""
 PAGES = ("standings.csv", "standings.html", "matrix.csv", "board.html", "remarks.json")
@@ -159,16 +157,22 @@ def standings_csv(
     closed, and ``provisional`` before.
     """
     status = "partial" if partial else "final" if closed else "provisional"
+    measures = _listed(ordered)
     rows = [
         (
             *(one.rank, one.team, one.defense_rank, _rounded(one.defense), one.attack_rank, _rounded(one.attack)),
-            *map(_rounded, (one.utility, one.utility_table, one.utility_record)),
+            *map(_rounded, (one.utility, one.utility_table, one.utility_record, *map(one.measures.get, measures))),
             *_worst_cells(one.worst),
             *(one.attacked, (titles or {}).get(one.team, one.team), remark(one), status),
         )
         for one in ordered
     ]
-    return neutralized_csv((*COLUMNS, *_DETAILS), rows)
+    return neutralized_csv((*COLUMNS, *_UTILITIES, *measures, *_DETAILS), rows)
+
+
+def _listed(ordered: Sequence[Standing]) -> list[str]:
+    """Names of the utility measures that the contest lists; none if it lists none."""
+    return list(dict.fromkeys(name for one in ordered for name in one.measures))
 
 
 def _worst_cells(worst: AttackOutcome | None) -> tuple[object, ...]:
@@ -210,11 +214,13 @@ def standings_table(
     ordered: Sequence[Standing], titles: Mapping[str, str] | None = None, counts: str = "", ranking: str = "ranks"
 ) -> lb.Table:
     """Standings as a table of a report."""
+    measures = _listed(ordered)
     rows = [
         (
             "–" if one.disqualified else one.rank,
             _called(one.team, titles or {}),
-            *(one.defense, one.utility, one.utility_table, one.utility_record),
+            *(one.defense, one.utility),
+            *(map(one.measures.get, measures) if measures else (one.utility_table, one.utility_record)),
             "–" if one.worst is None else f"{one.worst.attacker} ({goal_words(one.worst.goal)})",
             *(None if one.worst is None else one.worst.success, one.attack, one.attacked),
             remark(one),
@@ -226,8 +232,7 @@ def standings_table(
         "team",
         "defense",
         "utility",
-        "of table",
-        "of records",
+        *(measures or ("of table", "of records")),
         "worst attack",
         "success",
         "attack",
@@ -236,7 +241,8 @@ def standings_table(
     )
     note = (
         f"{counts}{' ' * bool(counts)}"
-        "Defense = utility x (1 - advantage of the worst attack). Utility is the smaller one of table and records. "
+        "Defense = utility x (1 - advantage of the worst attack). "
+        f"Utility is {'made of the measures beside it' if measures else 'the smaller one of table and records'}. "
         f"Attack is the mean advantage over the other teams' tables. {RANKING[ranking]} "
         "Teams without any score come last."
     )
@@ -482,12 +488,22 @@ def _hidden_report(standing: Standing) -> list[str]:
     """What a team sees while standings are hidden: its own utility."""
     return [
         "## Your table",
-        f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)}, of the records "
-        f"{written(standing.utility_record)}; the smaller counts.",
+        _utility_words(standing, ""),
         "",
         "Standings and attacks are hidden until the tournament closes.",
         "",
     ]
+
+
+def _utility_words(standing: Standing, parts: str) -> str:
+    """A team's utility and what it is made of; `parts` are those of the table's utility."""
+    if standing.measures:
+        measures = ", ".join(f"{one_line_of(name)} {written(value)}" for name, value in standing.measures.items())
+        return f"Utility {written(standing.utility)}, made of {measures}."
+    return (
+        f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)}{parts}, of the records "
+        f"{written(standing.utility_record)}; the smaller counts."
+    )
 
 
 def _failure_report(team: str, failed: Sequence[Result]) -> list[str]:
@@ -527,11 +543,10 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
     values = next(result.values for result in results if result.defense == team and result.attack is None)
     outcomes = [outcome_of(result) for result in results if result.defense == team and result.attack is not None]
     strongest, names = sorted(outcomes, key=lambda one: (-one.advantage, one.attacker)), built_in_names()
+    parts = ", ".join(f"{name} {written(values[f'table_{name}'])}" for name in COMPONENTS if f"table_{name}" in values)
     return [
         "## Your table",
-        f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)} ("
-        + ", ".join(f"{name} {written(values[f'table_{name}'])}" for name in COMPONENTS if f"table_{name}" in values)
-        + f"), of the records {written(standing.utility_record)}; the smaller counts.",
+        _utility_words(standing, f" ({parts})"),
         f"Defense {written(standing.defense)}, rank {standing.defense_rank}.",
         "",
         "## Strongest attacks on it",

@@ -55,9 +55,16 @@ def cast() -> dict[str, tuple[MicrodataDefense, Attack]]:
 
 
 def simulate(
-    folder: Path, dataset: Dataset, *, originals: int, candidates: int, seed: int, say: Callable[[str], None]
+    folder: Path,
+    dataset: Dataset,
+    *,
+    originals: int,
+    candidates: int,
+    seed: int,
+    say: Callable[[str], None],
+    contest: Path | None = None,
 ) -> Tournament:
-    """Play a tournament until it closes; the caller scores it."""
+    """Play a tournament until it closes; the caller scores it. `contest` is a file of a contest's rules."""
     teams = cast()
     open_tournament(
         folder,
@@ -72,6 +79,7 @@ def simulate(
         attack_until=(START + timedelta(days=2)).isoformat(),
         now=START,
         seed=seed,
+        contest=contest,
     )
     tournament = Tournament(folder)
     for team, (defense, _) in teams.items():
@@ -114,7 +122,9 @@ def _seen(tournament: Tournament, target: str) -> AttackedTable:
     text = pd.read_csv(public / f"{target}_anonymized.csv", dtype=str, keep_default_na=False, na_values=[""])
     others = tournament.people
     auxiliary = tournament.records(others) if others is not None else people.take([])
-    return AttackedTable.of(candidates.written.read_frame(text), GivenPeople.listed(people, auxiliary))
+    return AttackedTable.of(
+        candidates.written.read_frame(text), GivenPeople.listed(people, auxiliary), tournament.settings.rules
+    )
 
 
 def correspondence(claims: RankedAnswers, rng: np.random.Generator) -> pd.DataFrame:

@@ -43,6 +43,7 @@ from .scoring import WAITING as WAITING
 from .scoring import baseline_name as baseline_name
 from .scoring import baselines as baselines
 from .scoring import built_in_names as built_in_names
+from .scoring import listed_measures as listed_measures
 from .scoring import leaking_columns as leaking_columns
 from .scoring import results_of as results_of
 from .scoring import score_shares as score_shares

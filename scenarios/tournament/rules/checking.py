@@ -152,7 +152,7 @@ def check(path: Path, original: Path, *, roles: Path | None = None, others: Path
     settings = _settings(folder / FILE, records)
     sheet = read_sheet(path.name, read_submission(path), form_of(dataset, settings))
     people = load_table(others, roles).records if others else None
-    report = measured(sheet, records, people, settings)
+    report = measured(sheet, records, people, settings, folder)
     return report if _if_file(folder / FILE) else replace(report, note=NO_SETTINGS)
 
 
@@ -162,9 +162,11 @@ def check_answers(path: Path, released: Path, candidates: Path) -> tuple[str, ..
     return notes_on(read_answers(path.name, read_submission(path), rows, people))
 
 
-def measured(sheet: Sheet, records: Microdata, people: Microdata | None, settings: Settings) -> CheckReport:
-    """Utility of a valid table, and the outcomes of the baseline attacks on it."""
-    scale = originals_of(records, settings.queries_seed, people)
+def measured(
+    sheet: Sheet, records: Microdata, people: Microdata | None, settings: Settings, folder: Path
+) -> CheckReport:
+    """Utility of a valid table, and outcomes of the baseline attacks on it; `folder` has the host's own measures."""
+    scale = originals_of(records, settings.queries_seed, people, settings.rules, folder)
     utility = scale.utility(sheet.frame, sheet.origin)
     costs = scale.record_costs(sheet.frame, sheet.origin)
     if people is None:
@@ -220,7 +222,9 @@ def _outcomes(
         decoys = rng.choice(pool, count, replace=False)
     order = rng.permutation(len(records) + decoys.size)
     auxiliary = together.take(np.setdiff1d(pool, decoys))
-    attacked = AttackedTable.of(sheet.frame, GivenPeople(records, together.take(decoys), auxiliary, order, rng))
+    attacked = AttackedTable.of(
+        sheet.frame, GivenPeople(records, together.take(decoys), auxiliary, order, rng), settings.rules
+    )
     outcomes = []
     for attack in baselines():
         name = baseline_name(attack)
@@ -237,15 +241,16 @@ def _outcomes(
 def check_report_to_terminal(report: CheckReport) -> str:
     """Check report as plain text."""
     utility = report.utility
-    parts = ", ".join(f"{name} {value:.3f}" for name, value in utility.components.items())
+    parts = ", ".join(f"{name} {value:.3f}" for name, value in (utility.listed or utility.components).items())
+    how = f"the smaller one of two: of the table {utility.table:.3f} ({parts}), of the records {utility.record:.3f}"
+    how = f"made of {parts}" if utility.listed else how
     rows = [
         [one.attacker, goal_words(one.goal), *(f"{value:.3f}" for value in (one.success, one.chance, one.advantage))]
         for one in report.outcomes
     ]
     lines = [
         f"valid: {counted(len(report.sheet.frame), 'row')}",
-        f"utility {utility.counted:.3f}, the smaller one of two: of the table {utility.table:.3f} ({parts}), "
-        f"of the records {utility.record:.3f}",
+        f"utility {utility.counted:.3f}, {how}",
         *filter(None, (report.note, report.costs.words() if report.costs else "", report.fit.words())),
     ]
     if rows:
@@ -269,6 +274,7 @@ def check_report_to_json(report: CheckReport) -> str:
         "utility_table": utility.table,
         "utility_record": utility.record,
         "components": utility.components,
+        "measures": utility.listed,
         "record_costs": report.costs and {**report.costs.columns, "originals without a row": report.costs.left_out},
         "dearest": report.costs.words() if report.costs else "",
         "warning": report.fit.words(),
@@ -302,4 +308,4 @@ def preview(tournament: Tournament, team: str, name: str, data: bytes) -> CheckR
     dataset = tournament.dataset(team)
     sheet = read_sheet(name, data, form_of(dataset, tournament.settings))
     people = tournament.records(others) if (others := tournament.people) is not None else None
-    return measured(sheet, dataset.records, people, tournament.settings)
+    return measured(sheet, dataset.records, people, tournament.settings, tournament.host)

@@ -35,6 +35,7 @@ from defenses.base import Microdata
 from metrics.columns import UNFINISHED, Integers, Sentence, refuse, write_atomically
 from metrics.table_utility import prediction_target
 from scenarios.tables.dataset import Dataset, load_table
+from scenarios.tournament.rules.contest import Contest
 from scenarios.tournament.rules.log import (
     DamagedFileError,
     Log,
@@ -117,6 +118,7 @@ def changed_copies(folder: Path, recorded: Mapping[str, str]) -> list[str]:
 def _names(folder: Path) -> Iterator[str]:
     """Paths, in the tournament's folder, of the files on which scores depend."""
     yield from (name for name in _FILES if (folder / name).is_file())
+    yield from (f"host/{path.name}" for path in sorted((folder / "host").glob("[!.]*.py")))
     for name in _FOLDERS:
         yield from (f"{name}/{path.name}" for path in sorted((folder / name).glob("[!.]*.csv")))
 
@@ -312,7 +314,8 @@ class Tournament:
         `movers` says by what the host moves deadlines instead.
         """
         stated = [one.details["settings"] for one in self._recorded if one.details.get("settings")]
-        logged = stated[-1] if stated and settings else {}
+        # An earlier version knew no contest.
+        logged = {"contest": None} | stated[-1] if stated and settings else {}
         setting = changed_setting(self.folder / FILE, logged, self.settings.model_dump(mode="json"), movers)
         if setting:
             return setting
@@ -342,8 +345,14 @@ class Tournament:
     def originals(self, team: str) -> Originals:
         """A team's originals, against which its table is measured."""
         others = _File.of(people) if (people := self.people) is not None else None
-        own, roles = (_File.of(self.unchanged(path)) for path in (self.original_path(team), self.roles_path))
-        return _originals(own, roles, others, self.settings.queries_seed)
+        paths = (self.original_path(team), self.roles_path, *self.own_measures)
+        own, roles, *code = (_File.of(self.unchanged(path)) for path in paths)
+        return _originals(own, roles, others, self.settings.queries_seed, self.settings.rules, tuple(code))
+
+    @property
+    def own_measures(self) -> list[Path]:
+        """Files of the host's own utility measures."""
+        return [self.host / name for name in self.settings.rules.files]
 
     def form(self, team: str) -> Form:
         """Form that a team's table must have."""
@@ -523,18 +532,22 @@ def _records(table: _File, roles: _File) -> Microdata:
 
 
 @lru_cache(maxsize=16)
-def _originals(table: _File, roles: _File, others: _File | None, queries_seed: int) -> Originals:
+def _originals(
+    table: _File, roles: _File, others: _File | None, queries_seed: int, contest: Contest, code: tuple[_File, ...]
+) -> Originals:
     """Originals, which keep what their table is measured by; a team submits many tables."""
-    return originals_of(_records(table, roles), queries_seed, None if others is None else _records(others, roles))
+    people, folder = None if others is None else _records(others, roles), code[0].path.parent if code else Path()
+    return originals_of(_records(table, roles), queries_seed, people, contest, folder)
 
 
-def originals_of(records: Microdata, queries_seed: int, others: Microdata | None) -> Originals:
+def originals_of(
+    records: Microdata, queries_seed: int, others: Microdata | None, contest: Contest, folder: Path
+) -> Originals:
     """Originals against which a table is measured; the other people test the classifier."""
     domains = {name: records.domain(name) for name in records.released_columns}
     people = None if others is None else others.frame[list(domains)]
-    return Originals(
-        records.frame[list(domains)], domains, queries_seed, people, prediction_target(records.sensitive, domains)
-    )
+    target = prediction_target(records.sensitive, domains)
+    return Originals(records.frame[list(domains)], domains, queries_seed, people, target, contest, folder)
 
 
 def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:

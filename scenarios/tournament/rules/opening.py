@@ -17,12 +17,16 @@ import pandas as pd
 from numpy.random import Generator
 
 from defenses.base import Hierarchy, IntervalHierarchy, Microdata, TableHierarchy
+from leaderboard.results.goals import goal_words
 from metrics.columns import PRIVATE, CategoricalDomain, Domain, Integers, NumericDomain, Sentence, format_number, refuse
 from metrics.table_utility import prediction_target
+from scenarios.games import MemberQuestion
 from scenarios.games.decoys import NearGroups, group_size
+from scenarios.running.methods import find, summary
 from scenarios.tables import Dataset, declaration, generator, read_bytes, shortened
 from scenarios.tables.reading import ColumnForm, DateForm, GroupLabels, WrittenCells, integer_cell
 from scenarios.tables.review.rows_of_people import drawn_rows
+from scenarios.tournament.rules.contest import Contest, ListedMeasure, read_contest
 from scenarios.tournament.rules.folder import (
     PUBLIC,
     Tournament,
@@ -96,8 +100,16 @@ def rules(settings: Settings, records: Microdata, written: WrittenCells, *, clas
         "overall": _OVERALL[settings.ranking],
         "provisional": _HIDDEN if settings.hide_standings else provisional,
     }
-    # Each paragraph is an entry of the catalogues.
-    return Sentence.joined("\n\n", [Sentence(paragraph, **values) for paragraph in PAGE.split("\n\n")])
+    return Sentence.joined("\n\n", [_worded(one, settings.rules, values) for one in PAGE.split("\n\n")])
+
+
+def _worded(paragraph: str, contest: Contest, values: Mapping[str, Any]) -> str:
+    """A paragraph of the page, which is an entry of the catalogues, or what a contest says in its place."""
+    if paragraph.startswith("## Scores") and contest.listed:
+        return f"## Scores\n{_listed(contest)}"
+    if paragraph.startswith("**Success**") and contest.question:
+        return _questions(contest, values)
+    return Sentence(paragraph, **values)
 
 
 def _classifier(records: Microdata) -> str:
@@ -111,6 +123,38 @@ def _classifier(records: Microdata) -> str:
         "    with a classifier that is trained on your originals.\n",
         target=target,
     )
+
+
+def _listed(contest: Contest) -> str:
+    """The rule about utility where the contest lists its measures."""
+    source = f"The rules follow {contest.source}.\n\n" if contest.source else ""
+    return (
+        f"{source}**Utility** is the {contest.utility} of the following numbers. Each is 1 for the originals. Unless\n"
+        "it says otherwise, it is 0 for tables whose rows are all equal.\n" + "\n".join(map(_measure, contest.measure))
+    )
+
+
+def _questions(contest: Contest, values: Mapping[str, Any]) -> str:
+    """The rule about the success of attacks where the contest lists its questions."""
+    lines = ["**Success** of an attack is that in the following question in which its advantage is largest."]
+    for question, goal, name in contest.asked():
+        rate = getattr(question, "false_positive_rate", None)
+        text = _RATE if rate else _MEMBERS if isinstance(question, MemberQuestion) else _ROWS
+        what = text.format(rate=f"{100 * (rate or 0):g} %", **values)
+        lines.append(
+            f"- *{goal_words(goal)}*: {f'the same, asked of {contest.strata[name].words} alone.' if name else what}"
+        )
+    return "\n".join(lines)
+
+
+def _measure(one: ListedMeasure) -> str:
+    """A measure as a line of the rules."""
+    what = f"class `{one.use.partition(':')[2]}` in `{one.file}`, which is in your folder"
+    if not one.file:
+        what = summary(find(one.use, "measures")).rstrip(".")
+    given = ", ".join(f"{name} = {value}" for name, value in (one.model_extra or {}).items())
+    parts = (what, given, "" if one.anchored else "as it is, so tables of equal rows may have more than 0")
+    return f"- *{one.shown}*: {'; '.join(filter(None, parts))}."
 
 
 def _described(domain: Domain, decimals: int, dates: DateForm | None) -> str:
@@ -140,6 +184,13 @@ _HIDDEN = Sentence("Standings are shown once the tournament is closed.")
 _PROVISIONAL = Sentence(
     "Until the close, standings and reports are provisional. They count a secret share of each table's rows, half\n"
     "unless the host chose another share, and not membership. The final standings count all rows and membership."
+)
+_ROWS, _MEMBERS, _RATE = (
+    "the share of right answers among the released rows that stem from an original; its chance level is {row_chance}.\n"
+    "  The highest share counts of the origins that the team declares and of two assignments by the host.",
+    "the share of originals among the {originals} candidates of highest confidence; its chance level is\n"
+    "  {member_chance}.",
+    "the share of originals whose confidence exceeds that of all but {rate} of the decoys; its chance level is {rate}.",
 )
 PAGE = """# Rules: {title}
 
@@ -289,8 +340,9 @@ def open_tournament(
     ranking: Literal["ranks", "score"] = "score",
     title: str | None = None,
     titles: Mapping[str, str] | None = None,
+    contest: Path | None = None,
 ) -> Settings:
-    """Create the folder of a tournament.
+    """Create the folder of a tournament; `contest` is a file of a contest's rules.
 
     No two teams share an original or a decoy, and no decoy is any team's original. The other people, whom every team
     may study, are neither originals nor decoys.
@@ -337,10 +389,14 @@ def open_tournament(
         publish_every=publish_every,
         freeze=freeze,
         ranking=ranking,
+        contest=read_contest(contest, records, candidates - originals) if contest else None,
     )
     _check_phases(settings, now)
+    own = {name: read_bytes(contest.parent / name) for name in settings.rules.files} if contest else {}
     with new_folder(folder) as unfinished:
-        _fill(unfinished, settings, records, dataset.written, secret, titles or {}, now)
+        _fill(unfinished, settings, records, dataset.written, secret, titles or {}, now, own)
+        if contest:
+            Tournament(unfinished).originals(settings.teams[0]).check_measures(contest)
     return settings
 
 
@@ -385,8 +441,9 @@ def _fill(
     secret: int,
     titles: Mapping[str, str],
     now: datetime,
+    code: Mapping[str, bytes],
 ) -> None:
-    """Write the initial files of a tournament."""
+    """Write the initial files of a tournament; `code` are the files of the host's own measures."""
     folder.mkdir(mode=0o755)
     resolved = folder.resolve()
     host, columns = resolved / "host", list(records.released_columns)
@@ -400,7 +457,7 @@ def _fill(
     own, decoys, others = _draw(records, settings, generator(secret, "tournament", "draw"))
     roles = toml_bytes(_roles(records, written))
     study = csv_bytes(written.plain(records.take(others).frame[columns])) if others.size else b""
-    settings_file = toml_bytes(settings.model_dump())
+    settings_file = toml_bytes(settings.model_dump(exclude_none=True))
     page = rules(settings, records, written, classifier=bool(study)).encode()
     answers: dict[str, list[int]] = {}
     for number, team in enumerate(settings.teams):
@@ -423,13 +480,13 @@ def _fill(
             "roles.toml": roles,
             FILE: settings_file,
             "RULES.md": page,
+            **code,
         }
         for name, data in files.items() | ({("others.csv", study)} if study else set()):
             write_whole(team_folder / name, data, mode=0o640)
-    write_whole(host / "roles.toml", roles, mode=PRIVATE)
-    if study:
-        write_whole(host / "others.csv", study, mode=PRIVATE)
-    write_whole(host / "secret.json", json.dumps({"seed": secret, "answers": answers}).encode(), mode=PRIVATE)
+    private = {"roles.toml": roles, "secret.json": json.dumps({"seed": secret, "answers": answers}).encode(), **code}
+    for name, data in private.items() | ({("others.csv", study)} if study else set()):
+        write_whole(host / name, data, mode=PRIVATE)
     write_whole(resolved / FILE, settings_file, mode=PUBLIC)
     log = Log(host / "log.jsonl")
     with log.locked():

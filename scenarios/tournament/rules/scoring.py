@@ -28,21 +28,24 @@ from attacks import (
 )
 from defenses import MicrodataRelease
 from leaderboard import Result, Store
-from metrics.columns import Integers, Sentence
+from metrics.columns import Booleans, Integers, Sentence
 from metrics.score import Scores
-from scenarios.games import FinishedRelease, GivenPeople, Randomness, RowQuestion, claims_of, make_release
+from scenarios.games import FinishedRelease, GivenPeople, Question, Randomness, RowQuestion, claims_of, make_release
 from scenarios.games.people import Drawn
 from scenarios.running.methods import closure, digest, reason_of, sources, status_of, versions
 from scenarios.running.workers.isolation import Death, TaskStep, isolated
 from scenarios.tables import AnswerFile, Content, ReleasedFile, generator
 from scenarios.tournament.rules.advancing import published
-from scenarios.tournament.rules.folder import Submission, Tournament, hash_of
+from scenarios.tournament.rules.contest import Contest
+from scenarios.tournament.rules.folder import Submission, Tournament, hash_of, opened_tournament
 from scenarios.tournament.rules.sheets import Sheet, read_answers
 from scenarios.tournament.rules.submission_utility import Originals
 
 # Columns of a table that reveal whose its rows are.
 
 NEAREST, WITHOUT = "nearest", "nearest_without:"
+MEASURE = "measure:"
+"""Prefix of the names of utility measures among the values of a table."""
 
 
 def nearest_originals(sheet: Sheet, people: Drawn) -> dict[str, float]:
@@ -68,6 +71,11 @@ def nearest_originals(sheet: Sheet, people: Drawn) -> dict[str, float]:
     return {NEAREST: nearest([*columns]), **without}
 
 
+def listed_measures(values: Mapping[str, float | None]) -> dict[str, float | None]:
+    """Value of each utility measure that the contest lists, by name, from the values of a table."""
+    return {name.removeprefix(MEASURE): value for name, value in values.items() if name.startswith(MEASURE)}
+
+
 def leaking_columns(values: Mapping[str, float | None]) -> list[tuple[str, float, float]]:
     """Rate of nearest originals with all columns and without each one, the most informative column first."""
     rate_of_all = float(values[NEAREST] or 0.0)
@@ -83,6 +91,10 @@ def leaking_columns(values: Mapping[str, float | None]) -> list[tuple[str, float
 SCENARIO = "tournament"
 ROWS = "reidentification"
 """Goal that can be scored on a share of the rows."""
+OF_ROWS = (ROWS, "rows among ")
+"""How its names begin, overall and in strata."""
+FEWEST = 5
+"""Fewest originals, and fewest decoys, of a stratum that is scored; fewer would let chance decide."""
 SCORER = 4
 """Version of the scorer, which is raised when the meaning of a stored number changes."""
 WAITING = "waiting"
@@ -228,6 +240,7 @@ def _keys(
         tournament.candidate_path(team),
         tournament.roles_path,
         tournament.others_path,
+        *tournament.own_measures,
     )
     common = digest([table.content, team, share, SCORER, _code(), [hash_of(path) for path in files]])
     teams = {name: digest([common, name, one.content]) for name, one in attacks.items()}
@@ -245,7 +258,8 @@ def _code() -> str:
 
 def _computed(folder: Path, targets: Sequence[Target], jobs: int) -> Iterator[list[Result]]:
     """Missing results of each table."""
-    if jobs == 1 or len(targets) < 2:
+    # Code of the host's own may hang or end its process, which must stop nothing else.
+    if (jobs == 1 or len(targets) < 2) and not opened_tournament(folder).own_measures:
         yield from (scored_here(folder, target) for target in targets)
         return
     for (_, target), items in isolated(score_target, [(folder, target) for target in targets], jobs):
@@ -325,11 +339,12 @@ class AttackedTable:
 
     file: ReleasedFile
     people: GivenPeople
+    contest: Contest
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, people: GivenPeople) -> AttackedTable:
+    def of(cls, frame: pd.DataFrame, people: GivenPeople, contest: Contest) -> AttackedTable:
         """A table of released cells."""
-        return cls(ReleasedFile.of(MicrodataRelease(frame, np.full(len(frame), -1)), people.records), people)
+        return cls(ReleasedFile.of(MicrodataRelease(frame, np.full(len(frame), -1)), people.records), people, contest)
 
     @cached_property
     def game(self) -> FinishedRelease:
@@ -352,13 +367,31 @@ class AttackedTable:
 
         Ties are broken alike under all origins, since their generators are equal.
         """
-        scored = {
-            name: self.game.score(self.people, replace(self.release, origin=origin), claims, generator(*seed))
-            for name, origin in origins.items()
-        }
-        rates = {name: one[ROWS].rate for name, one in scored.items()}
+        scored = {name: self._scored(claims, origin, seed) for name, origin in origins.items()}
+        rates = {name: one[ROWS].rate if ROWS in one.goals else None for name, one in scored.items()}
         best = max(scored, key=lambda name: -1.0 if rates[name] is None else float(rates[name] or 0.0))
         return scored[best].with_measures(**rates)
+
+    @cached_property
+    def _asked(self) -> list[tuple[Question, str, Booleans]]:
+        """Each question, what its score is called, and the candidates about whom it is asked."""
+        asked, member = list(self.contest.asked()), self.people.member
+        named = {name: stratum.holds(self.people) for name, stratum in self.contest.strata.items()}
+        groups = [(question, goal, named.get(name, np.ones_like(member))) for question, goal, name in asked]
+        return [one for one in groups if min((one[2] & member).sum(), (one[2] & ~member).sum()) >= FEWEST]
+
+    def _scored(self, claims: RankedAnswers, origin: Integers, seed: Sequence[Any]) -> Scores:
+        """Scores of claims under one origin, in each question of the contest."""
+        if not self.contest.question:
+            return self.game.score(self.people, replace(self.release, origin=origin), claims, generator(*seed))
+        goals = {}
+        for question, name, counted in self._asked:
+            (kind,) = question.takes
+            rows = np.where(np.append(counted[self.people.answers], False)[origin], origin, -1)
+            people, release = replace(self.people, counted=counted), replace(self.release, origin=rows)
+            answers = claims if kind == ROWS else claims.members()
+            goals[name] = replace(question.score(people, release, answers, generator(*seed))[kind], goal=name)
+        return Scores(goals, {})
 
 
 @dataclass(frozen=True)
@@ -398,6 +431,7 @@ class PublishedTable:
             "utility_counted": utility.counted,
             "table": utility.table,
             "record": utility.record,
+            **{f"{MEASURE}{name}": value for name, value in utility.listed.items()},
             **{f"table_{name}": value for name, value in utility.components.items()},
             **nearest_originals(self.sheet, self.attacked.people),
         }
@@ -418,7 +452,8 @@ def _prepared(folder: Path, team: str, table: Submission, key: str) -> Published
     others = tournament.people
     auxiliary = tournament.records(others) if others is not None else candidates.take([])
     people = GivenPeople.listed(candidates, auxiliary, tournament.answers(team))
-    return PublishedTable(tournament, team, names, sheet, originals, origins, AttackedTable.of(sheet.frame, people))
+    attacked = AttackedTable.of(sheet.frame, people, tournament.settings.rules)
+    return PublishedTable(tournament, team, names, sheet, originals, origins, attacked)
 
 
 def _scored(table: PublishedTable, target: Target, name: str) -> list[Result]:
@@ -434,7 +469,7 @@ def _scored(table: PublishedTable, target: Target, name: str) -> list[Result]:
         scored = table.attacked.scores(claims, counting, (*table.names, "score", seed_name(name)))
         if share < 1:
             measures = {name: value for name, value in scored.measures.items() if name != "membership_auc"}
-            scored = Scores({ROWS: scored[ROWS]}, measures)
+            scored = Scores({goal: one for goal, one in scored.goals.items() if goal.startswith(OF_ROWS)}, measures)
         results.append(_result(target, share, name, scores=scored.goals, values=scored.measures))
     return results
 

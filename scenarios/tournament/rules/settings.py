@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from metrics.columns import Sentence, refuse, require
 from metrics.columns.printable import printable
 from scenarios.tables.toml.toml_file import TomlTable, read_bytes, read_toml
+from scenarios.tournament.rules.contest import Contest
 from scenarios.tournament.rules.log import tournament_files
 from scenarios.tournament.rules.problems import GuidedError
 
@@ -243,6 +244,9 @@ class Settings(TomlTable):
         are published as they come, as in folders of before.
     freeze : int, optional
         Seconds before that end from which on nothing is published until the tournament closes.
+    contest : Contest, optional
+        Utility measures that count; without it, the smaller of the table's and the records' utility, as in folders of
+        before.
     """
 
     format: Literal[1] = 1
@@ -262,6 +266,12 @@ class Settings(TomlTable):
     hide_standings: bool = False
     publish_every: int | None = Field(default=None, ge=60)
     freeze: int | None = Field(default=None, ge=1)
+    contest: Contest | None = None
+
+    @property
+    def rules(self) -> Contest:
+        """The contest's rules; those of folders of before if there are none."""
+        return self.contest or Contest()
 
     @property
     def publication(self) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import fsum
 
 from leaderboard.results import FAILURES, Result, in_order
 from metrics.columns import Sentence
 from metrics.score import Score
-from scenarios.tournament.rules.scoring import BASELINE, WAITING
+from scenarios.tournament.rules.scoring import BASELINE, WAITING, listed_measures
 
 TIE_BREAKERS = (Sentence("defense"), Sentence("attack"), Sentence("utility"))
 """What decides between teams whose sums of ranks are equal, in this order."""
@@ -84,6 +84,8 @@ class Standing:
         Baseline attacks on the team's table that failed or took too long.
     disqualified : str
         Why the team is disqualified; empty if it is not.
+    measures : dict of float
+        Value of each utility measure that the contest lists, by name.
     """
 
     team: str
@@ -101,6 +103,7 @@ class Standing:
     unscored: str = ""
     not_run: tuple[str, ...] = ()
     disqualified: str = ""
+    measures: Mapping[str, float | None] = field(default_factory=dict)
 
     @property
     def missing(self) -> bool:
@@ -224,6 +227,7 @@ def _standing(
         utility_table=values["table"],
         utility_record=values["record"],
         utility=utility,
+        measures=listed_measures(values),
         worst=worst,
         defense=utility * (1 - (worst.advantage if worst else 0.0)),
         attack=attack,

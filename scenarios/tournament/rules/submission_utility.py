@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,10 +14,20 @@ from numpy.random import Generator
 from attacks.linkage.assignment_linkage import learned_assignment, nearest_assignment
 from defenses.base import Microdata
 from leaderboard.statistics.pairs import pooled_utility
-from metrics.columns import SUPPRESSED, Domain, Floats, Integers, Sentence
+from metrics.columns import SUPPRESSED, Domain, Floats, Integers, Sentence, refuse
 from metrics.profile import original_profile, profile, record_similarity
 from metrics.table_utility import TableUtility, anchored
 from scenarios.tables.seeds import generator
+from scenarios.tournament.rules.contest import Contest
+from scenarios.tournament.rules.measures import (
+    COMBINATIONS,
+    ROUNDING,
+    ComparedTables,
+    UtilityMeasure,
+    escaped,
+    measured,
+    uninformative,
+)
 
 # What each column costs of the utility of a table's records.
 
@@ -78,7 +89,7 @@ class RecordCosts:
 
 @dataclass(frozen=True)
 class SubmissionUtility:
-    """Both utilities of a table, in [0, 1].
+    """Utilities of a table, in [0, 1].
 
     Attributes
     ----------
@@ -89,16 +100,17 @@ class SubmissionUtility:
         Utility of the table's statistics: the mean of the components.
     record : float
         Similarity of the originals to their own rows, with 0 for rows without information; see `Originals.utility`.
+    listed : dict of float
+        Value of each measure that the contest lists, by its name; empty if it lists none.
+    counted : float
+        Utility that counts: the measures combined, by default the smaller of both.
     """
 
     components: dict[str, float]
     table: float
     record: float
-
-    @property
-    def counted(self) -> float:
-        """Utility that counts: the smaller of both."""
-        return min(self.table, self.record)
+    listed: dict[str, float]
+    counted: float
 
 
 @dataclass(frozen=True)
@@ -117,6 +129,10 @@ class Originals:
         Records of people in no team's table, shape (people, columns). They test the classifier.
     target : str, optional
         Column that the classifier predicts. Without it, or without other people, there is no classifier.
+    contest : Contest
+        The measures that count, and how they combine.
+    folder : Path
+        Folder with the files of the host's own measures.
     """
 
     frame: pd.DataFrame
@@ -124,6 +140,8 @@ class Originals:
     queries_seed: int
     others: pd.DataFrame | None = None
     target: str | None = None
+    contest: Contest = field(default_factory=Contest)
+    folder: Path = Path()
     _last: list[tuple[pd.DataFrame, Integers]] = field(default_factory=list, init=False, repr=False, compare=False)
     """Table whose origins were learned last, in canonical order, and these origins."""
 
@@ -143,6 +161,24 @@ class Originals:
             for table in (self._utility.constant, self._utility.suppressed)
         ]
         return max(rows, key=lambda similarity: float(similarity.mean()))
+
+    @cached_property
+    def _measures(self) -> dict[str, tuple[UtilityMeasure, float]]:
+        """Each measure that counts, and the value that becomes 0: the best of tables without information."""
+        without = uninformative(self.frame, self.domains)
+        built = {one.shown: (one.built(self.folder, "measures"), one.anchored) for one in self.contest.measure}
+        return {
+            name: (measure, max(measured(measure, one) for one in without) if anchors else 0.0)
+            for name, (measure, anchors) in built.items()
+        }
+
+    def check_measures(self, path: Path) -> None:
+        """Check a contest's measures: each gives the originals 1, and less to tables without information."""
+        tables = ComparedTables(self.frame, escaped(self.frame, self.domains), self.domains, 1.0, 1.0)
+        for number, (name, (measure, floor)) in enumerate(self._measures.items(), start=1):
+            value, wrong = measured(measure, tables), f"{path}: table [measure.{number}]: {name} gives"
+            refuse(value < 1 - ROUNDING, f"{wrong} {value:.3f} to the originals themselves; it must give them 1")
+            refuse(floor >= 1, f"{wrong} 1 to a table of equal rows, too, so it says nothing of these originals")
 
     def utility(self, released: pd.DataFrame, origin: Integers) -> SubmissionUtility:
         """Both utilities of a released table.
@@ -165,7 +201,11 @@ class Originals:
             original_profile(self.frame, self.domains), profile(released, self.domains), self.domains
         )
         record = min(self._record(similarity, one) for one in (origin, self._learned(released)))
-        return SubmissionUtility(utility.components, utility.headline.value, record)
+        tables = ComparedTables(self.frame, ordered, self.domains, utility.headline.value, record)
+        measures = {name: anchored(measured(one, tables), floor) for name, (one, floor) in self._measures.items()}
+        counted = float(COMBINATIONS[self.contest.utility](list(measures.values())))
+        listed = measures if self.contest.listed else {}
+        return SubmissionUtility(utility.components, utility.headline.value, record, listed, counted)
 
     def record_costs(self, released: pd.DataFrame, origin: Integers) -> RecordCosts | None:
         """What each column costs of the utility of the records, under the origins by which that utility counts."""
