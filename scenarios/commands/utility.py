@@ -100,8 +100,7 @@ def utility(
             further = _further_figures(both, reviewed.dataset, tested, seed)
         pairs = None if both.frame is None else rank_correlations(records.frame, both.frame, domains)
         unmeasured = [Note("no rank correlations")] if pairs is None else []
-        said = table_notes(reviewed.dataset, table=reviewed)
-        echo_notes([*both.notes, *said, *doubts, *drawn, *unmeasured])
+        echo_notes([*both.notes, *table_notes(reviewed.dataset, table=reviewed), *doubts, *drawn, *unmeasured])
     value, components = headline_utility(scores)
     result: dict[str, Any] = {"utility": value, **further, **components, "normalized_certainty_penalty": loss}
     result["rows"] = both.released.rows

@@ -55,8 +55,9 @@ class ControlGroupGame(QuestionGame):
     def groups(self, rng: Generator) -> Sequence[Integers]:
         """Draw originals, strangers and the auxiliary population, all distinct and uniformly."""
         targets = self.originals + self.strangers
-        drawn = rng.permutation(self.units.size)[: targets + self.others]
-        originals, strangers, auxiliary = np.split(drawn, [self.originals, targets])
+        originals, strangers, auxiliary = np.split(
+            rng.permutation(self.units.size)[: targets + self.others], [self.originals, targets]
+        )
         # The control group also tests classifiers that are trained on the release.
         return originals, strangers, auxiliary, strangers
 

@@ -155,8 +155,9 @@ class NearGroups:
             for chosen in members:
                 copies[unfinished, same[unfinished, chosen]] -= 1
             groups[unfinished, step] = np.transpose(members)
-        positions = [block[group[: block.size // self.size]] for block, group in zip(blocks, groups, strict=True)]
-        return np.concatenate(positions)
+        return np.concatenate(
+            [block[group[: block.size // self.size]] for block, group in zip(blocks, groups, strict=True)]
+        )
 
     def _distance(self, people: Integers, others: Integers) -> Floats:
         """Gower distances, up to the number of columns; shape (people, others)."""

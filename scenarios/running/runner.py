@@ -317,8 +317,11 @@ def play_catalogues(
     """
     interrupted = 0
     with Store(db) as store:
-        keys = set().union(*(catalogue.keys for catalogue in catalogues))
-        record_run_of(store, [catalogue.plan.name for catalogue in catalogues], keys)
+        record_run_of(
+            store,
+            [catalogue.plan.name for catalogue in catalogues],
+            set().union(*(catalogue.keys for catalogue in catalogues)),
+        )
         for catalogue in catalogues:
             plan = catalogue.plan
             reword(store, plan.name, catalogue.settings, catalogue.documents)

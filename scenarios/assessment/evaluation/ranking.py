@@ -68,8 +68,14 @@ def baseline_releases(dataset: Dataset, seed: int) -> tuple[list[UnreadRelease],
             notes.append(f"{name}: left out, since {error}")
             continue
         note = f"built-in defense; guaranteed: {guaranteed}"
-        guarantee = guarantee_on(dataset, NamedMethod(method.__name__, defense, parameters), guaranteed)
-        files.append(UnreadRelease(name, as_csv(release.analyst_table).encode(), note, guarantee))
+        files.append(
+            UnreadRelease(
+                name,
+                as_csv(release.analyst_table).encode(),
+                note,
+                guarantee_on(dataset, NamedMethod(method.__name__, defense, parameters), guaranteed),
+            )
+        )
     return files, notes
 
 
@@ -192,8 +198,7 @@ def _lines(task: tuple[EvaluationSetting, int, UnreadRelease]) -> Iterator[Ranke
 def _line(setting: EvaluationSetting, file: UnreadRelease) -> RankedRelease:
     """Evaluate one file; what is wrong with it becomes the reason of its line."""
     try:
-        table = setting.read(file.name, file.data)
-        return RankedRelease(file.name, _named(evaluate(setting, table), file))
+        return RankedRelease(file.name, _named(evaluate(setting, setting.read(file.name, file.data)), file))
     except ValueError as error:
         return RankedRelease(file.name, None, one_line(error))
     except MemoryError:
@@ -240,9 +245,10 @@ def ranking_sections(
     failed = [line for line in lines if line.evaluation is None]
     goals = in_order({outcome.goal for one in evaluations for outcome, _ in one.advantages})
     tables = [_board(evaluations, failed), _by_goal(evaluations, goals)]
-    meanings = tuple(f"{goal_title(goal)}. {goal_meaning(goal)}" for goal in goals)
     sections = [
-        Section("Finished releases", meanings, tuple(tables)),
+        Section(
+            "Finished releases", tuple(f"{goal_title(goal)}. {goal_meaning(goal)}" for goal in goals), tuple(tables)
+        ),
         *(Section("Built-in defenses", (), tuple(tables)) for tables in guarantee_tables(guarantees).values()),
         Section("Notes", (), (_notes(evaluations, failed),)),
     ]

@@ -310,8 +310,7 @@ class IsolatedWorker(Generic[Task, Item]):
             except Stopped:
                 return
             except LostProcessError as lost:
-                seconds = time.monotonic() - began
-                yield replace(lost.death, step=step.name, charged=step.charged, seconds=seconds)
+                yield replace(lost.death, step=step.name, charged=step.charged, seconds=time.monotonic() - began)
             finally:
                 # Whoever asked may have stopped early. The rest of this task must not be taken for the next one's.
                 if not finished:
