@@ -111,16 +111,14 @@ class ScoreboardDeanonymization(Attack):
         require(not knowledge.candidates.empty, "no rating is known of anybody")
         target, targets = _numbered(knowledge.candidates[person])
         owner, owners = _numbered(release.frame[person])
-        scored = [(self.rating, self.rating_scale)]
-        if self.date in knowledge.candidates:
-            scored.append((self.date, self.date_scale))
         known, row, support = _shared_items(release.frame[self.item], knowledge.candidates[self.item])
-        similarity = np.zeros(known.size)
-        for name, scale in scored:
-            if name in release.frame:
-                similarity += _similarity(release, knowledge, name, known, row, scale)
-        weight = 1 / np.log(np.maximum(support, 2))
-        return self._answers(target[known], owner[row], weight * similarity, targets, owners, rng)
+        parts = (
+            _similarity(release, knowledge, name, known, row, scale)
+            for name, scale in ((self.rating, self.rating_scale), (self.date, self.date_scale))
+            if name in knowledge.candidates and name in release.frame
+        )
+        gain = 1 / np.log(np.maximum(support, 2)) * sum(parts, np.zeros(known.size))
+        return self._answers(target[known], owner[row], gain, targets, owners, rng)
 
     def _answers(
         self, target: Integers, owner: Integers, gain: Floats, targets: int, owners: int, rng: Generator

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import pandas as pd
-
 from attacks.base import Knowledge
 from attacks.membership.mixture_kernel import Populations, Weights, fitted_weights
-from attacks.membership.reference_tables import shadow_syntheses
+from attacks.membership.reference_tables import evenly_spaced, shadow_syntheses
 from defenses.base import MicrodataRelease
 
 # Shadow syntheses, and people of each kind in each, to which kernels are fitted.
@@ -46,16 +43,12 @@ def fitted_kernels(release: MicrodataRelease, knowledge: Knowledge) -> FittedKer
     inside = [(shadow.table, people.iloc[shadow.members[:PEOPLE]]) for shadow in shadows]
     outside = [(shadow.table, people.iloc[shadow.others[:PEOPLE]]) for shadow in shadows]
     if not shadows:
-        inside, outside = [(release, _some(knowledge.candidates))], [(release, _some(people))]
+        inside, outside = (
+            [(release, some.iloc[evenly_spaced(len(some), TABLES * PEOPLE)])] for some in (knowledge.candidates, people)
+        )
     populations = Populations(knowledge.auxiliary)
     member, other = (fitted_weights(samples, release, knowledge, populations) for samples in (inside, outside))
     kernels = FittedKernels(member, other, populations)
     if shadows:
         release.shared.simulations[key] = knowledge.auxiliary, knowledge.simulate, kernels
     return kernels
-
-
-def _some(people: pd.DataFrame) -> pd.DataFrame:
-    """At most so many people, evenly spaced."""
-    count = min(len(people), TABLES * PEOPLE)
-    return people.iloc[np.linspace(0, len(people), count, endpoint=False).astype(int)]

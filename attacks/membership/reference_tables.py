@@ -68,6 +68,11 @@ def _repeated(release: MicrodataRelease, knowledge: Knowledge, size: int, number
     return repeated if same_columns(repeated.release, release, knowledge) else None
 
 
+def evenly_spaced(count: int, most: int) -> Integers:
+    """Positions of at most so many of `count` people."""
+    return np.linspace(0, count, min(count, most), endpoint=False).astype(np.intp)
+
+
 # Shadow syntheses: repetitions of the defense on the attacker's people, of whom the attacker knows the members.
 
 

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from attacks.base import Decisions, Knowledge, applicable, common_columns
 from attacks.membership.fitted_kernels import fitted_kernels
 from attacks.membership.kernel_evidence import KernelEvidence, evidence_of_release, evidence_of_shadows
-from attacks.membership.reference_tables import RepeatedMembership, ShadowSynthesis, shadow_syntheses
+from attacks.membership.reference_tables import RepeatedMembership, ShadowSynthesis, evenly_spaced, shadow_syntheses
 from defenses.base import MicrodataRelease
 from metrics.columns import Booleans, Floats
 
@@ -77,8 +77,7 @@ def taught_shadows(
     people = knowledge.auxiliary.frame.reindex(columns=common_columns(release, knowledge))
     shadows = list(shadow_syntheses(release, knowledge, rounds))
     applicable(len(shadows) >= 2, "the attacker cannot repeat the defense on people of its own twice")
-    # People who teach are evenly spaced.
-    some = np.linspace(0, len(people), min(len(people), PEOPLE), endpoint=False).astype(np.intp)
+    some = evenly_spaced(len(people), PEOPLE)
     member = np.array([shadow.member[some] for shadow in shadows])
     return shadows, replace(knowledge, candidates=people.iloc[some]), member
 

@@ -352,8 +352,7 @@ def compare(
     """
     allowed = tolerance or Tolerance()
     require(0 < level < 1, f"level must lie in (0, 1), got {level}")
-    for name in ("utility", "success", "time"):
-        value = getattr(allowed, name)
+    for name, value in vars(allowed).items():
         refuse(
             value is not None and not 0 <= value < np.inf,
             f"tolerance of {name} must be a finite number of at least 0, got {value}",
