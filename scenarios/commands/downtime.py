@@ -110,9 +110,9 @@ def incidents_in_file(path: Path) -> list[lb.Incident]:
     incident ends before it begins; the message names file, row and column.
     """
     from scenarios.tables import read_bytes
-    from scenarios.tables.reading.text_table import text_table
+    from scenarios.tables.reading import read_text_table
 
-    columns, _ = text_table(path, read_bytes(path), released=True)
+    columns = read_text_table(path, read_bytes(path), released=True).columns
     given = {name: column.text_values() for name, column in columns.items()}
     known = [("incident", *TIMES), ("incident", *HOURS), ("incident", *HOURS[1:])]
     wanted = " or ".join(", ".join(names) for names in known[:2])

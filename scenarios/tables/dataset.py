@@ -26,8 +26,7 @@ from metrics.columns import (
 )
 from scenarios.tables.impossible_rows import read_rules
 from scenarios.tables.note import Note
-from scenarios.tables.reading import DateForm, TextColumn, TextError, WrittenCells
-from scenarios.tables.reading.text_table import text_table
+from scenarios.tables.reading import DateForm, TextColumn, TextError, WrittenCells, read_text_table
 from scenarios.tables.roles import BINS, Column, DateColumn, NumberColumn, Roles, declared_domain, read_roles
 from scenarios.tables.toml.toml_file import read_bytes
 
@@ -224,7 +223,7 @@ def load_table(
     files = {file: read_bytes(file) for file in (path, roles_path) if file is not None}
     declared = read_roles(roles_path, reading, content=files.get(roles_path) if roles_path else None)
     check_sum(path, hashlib.sha256(files[path]).hexdigest(), declared.dataset.sha256)
-    columns, notes = text_table(path, files[path], declared)
+    columns, notes, _ = read_text_table(path, files[path], declared)
     return described_table(path, columns, notes, declared, roles_path, files, name=name)
 
 
@@ -406,7 +405,7 @@ def _read_test(
 ) -> pd.DataFrame:
     files[path] = read_bytes(path)
     check_sum(path, hashlib.sha256(files[path]).hexdigest(), declared.dataset.test_sha256)
-    test, _ = text_table(path, files[path], declared)
+    test = read_text_table(path, files[path], declared).columns
     refuse(
         list(test) != list(columns),
         f"{path}: the test part has columns {', '.join(test)}; the records have {', '.join(columns)}",

@@ -37,8 +37,16 @@ from metrics.columns import (
 )
 from scenarios.tables.dataset import check_named, inferred_domain
 from scenarios.tables.note import Note, of_file
-from scenarios.tables.reading import TextColumn, WrittenCells, category_note, number_note, readable_columns
-from scenarios.tables.reading.text_table import HINT, rows_from_one, text_table
+from scenarios.tables.reading import (
+    HINT,
+    TextColumn,
+    WrittenCells,
+    category_note,
+    number_note,
+    read_text_table,
+    readable_columns,
+    rows_from_one,
+)
 from scenarios.tables.released import input_path, released_columns, text_frame
 from scenarios.tables.review import doubtful_columns, numbers_of
 from scenarios.tables.roles import declared_domain, read_roles
@@ -58,7 +66,7 @@ def candidates_beside(
     extended to include them.
     """
     declared = read_roles(roles)
-    columns, reading = text_table(path, read_bytes(path), declared)
+    columns, reading, _ = read_text_table(path, read_bytes(path), declared)
     notes = of_file(path, reading)
     shared = [str(name) for name in released.columns if name in columns]
     lacking = [str(name) for name in released.columns if name not in columns]
@@ -174,7 +182,7 @@ def _rows_without_candidate(release: MicrodataRelease, knowledge: Knowledge) -> 
 
 def read_truth(path: Path, rows: int, candidates: int) -> Integers:
     """Read the true candidate of each released row, by `tokumei defend --truth`, shape (rows,); -1 for none."""
-    columns, _ = text_table(path, read_bytes(path))
+    columns = read_text_table(path, read_bytes(path)).columns
     for name in ("released_row", "record"):
         refuse(name not in columns, f"{path}: there is no column {name!r}; it has {', '.join(columns)}")
     row, record = (columns[name].number_rows() for name in ("released_row", "record"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,14 @@ import pandas as pd
 
 from metrics.columns import PRIVATE, Domain, check_new_file, refuse, require, write_atomically
 from scenarios.tables.note import Note
-from scenarios.tables.reading import TextColumn, WrittenCells, spelling_domain, unread_notes, with_one_spelling
-from scenarios.tables.reading.text_table import text_table
+from scenarios.tables.reading import (
+    TextColumn,
+    WrittenCells,
+    read_text_table,
+    spelling_domain,
+    unread_notes,
+    with_one_spelling,
+)
 from scenarios.tables.released_classes import CodedCells, ReleasedTable
 from scenarios.tables.roles import Roles, read_roles
 from scenarios.tables.toml.toml_file import read_bytes
@@ -68,9 +74,9 @@ def released_columns(
     path: Path, data: bytes, declared: Roles, known: Collection[str] = ()
 ) -> tuple[dict[str, TextColumn], list[Note]]:
     """Columns of a released file and notes on what was inferred."""
-    columns, notes = text_table(path, data, declared, released=True)
+    columns, notes, _ = read_text_table(path, data, declared, released=True)
     if declared.separator is not None and known and not set(columns) & set(known):
-        columns, notes = text_table(path, data, declared.model_copy(update={"separator": None}), released=True)
+        columns, notes, _ = read_text_table(path, data, declared.model_copy(update={"separator": None}), released=True)
     identifiers = {name: columns[name] for name in declared.identifiers if name in columns}
     refuse_identifiers(path, text_frame(identifiers), declared.identifiers)
     return columns, notes
@@ -82,16 +88,11 @@ def released_roles(
     """Quasi-identifiers and sensitive columns of a released table, and notes on what was inferred."""
     other = [name for name in names if name not in declared.sensitive]
     quasi_identifiers = other if declared.quasi_identifiers is None else declared.quasi_identifiers
-    refuse_lacking(path, names, [*quasi_identifiers, *declared.sensitive])
+    for name in (*quasi_identifiers, *declared.sensitive):
+        refuse(name not in names, f"{path}: there is no column {name!r}; the table has {', '.join(names)}")
     inferred = Note("all quasi-identifiers", numbers={"missing": "roles", "others": ""})
     notes = (inferred,) if declared.quasi_identifiers is None else ()
     return tuple(quasi_identifiers), tuple(declared.sensitive), notes
-
-
-def refuse_lacking(path: Path, names: Sequence[str], needed: Iterable[str]) -> None:
-    """Raise ValueError if a released table with some columns lacks one that is needed."""
-    for name in needed:
-        refuse(name not in names, f"{path}: there is no column {name!r}; the table has {', '.join(names)}")
 
 
 def refuse_identifiers(path: Path, frame: pd.DataFrame, identifiers: Sequence[str]) -> None:

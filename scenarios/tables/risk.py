@@ -360,14 +360,13 @@ def _weighted(
 def _individual(own: Integers, everybody: Floats) -> list[tuple[str, str, float]]:
     """Individual risk by survey weights: name, meaning, value."""
     risks = individual_of_sizes(own, everybody)
-    at_risk = own[risks > THRESHOLD].sum() / own.sum()
     return [
         ("individual, highest", "by survey weights (Benedetti and Franconi)", float(risks.max())),
         ("individual, mean", "the same, over all records", float(np.average(risks, weights=own))),
         (
             "individual, at risk",
             f"share of records above {exact(THRESHOLD)}",
-            float(at_risk),
+            float(own[risks > THRESHOLD].sum() / own.sum()),
         ),
     ]
 

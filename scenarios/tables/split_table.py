@@ -23,9 +23,10 @@ from scenarios.tables.reading import (
     csv_text,
     inferred_separator,
     other_format,
+    read_text_table,
+    rows_from_one,
     table_text,
 )
-from scenarios.tables.reading.text_table import text_table
 from scenarios.tables.review import doubtful_columns, together
 from scenarios.tables.roles import Roles
 
@@ -85,7 +86,7 @@ class SplitFile:
         ValueError
             If the file cannot be read or divided into records, or has no column `person`, or a row names no person.
         """
-        columns, notes = text_table(path, data, declared)
+        columns, notes, _ = read_text_table(path, data, declared)
         codes = pd.DataFrame({str(number): column.codes for number, column in enumerate(columns.values())})
         person = np.arange(len(codes)) if declared.person is None else _people(path, columns, declared.person)
         form, part = _parts(path, data, declared, len(codes))
@@ -124,10 +125,8 @@ def drawn_control(person: Integers, share: float, rng: Generator) -> Booleans:
 
 def _people(path: Path, columns: dict[str, TextColumn], name: str, what: str = "person") -> Integers:
     """Number of the person or group of each row, by a column whose texts are compared without surrounding blanks."""
-    try:
+    with rows_from_one(f"{path}: "):
         require_column(columns, name)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
     column = columns[name]
     missing = np.flatnonzero(column.codes < 0)
     if missing.size:

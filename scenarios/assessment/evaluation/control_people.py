@@ -35,8 +35,7 @@ from scenarios.tables import (
     with_all_columns,
     with_values_of,
 )
-from scenarios.tables.reading.text_column import TextColumn
-from scenarios.tables.reading.text_table import text_table
+from scenarios.tables.reading import TextColumn, read_text_table
 from scenarios.tables.review import MOSTLY_DISTINCT, ReviewedTable, RowsOfPeople, refuse_undeclared_identifiers
 
 # Control people who are in the release: rows that no record can have given, and that control people explain.
@@ -128,7 +127,7 @@ def read_control(path: Path, dataset: Dataset, roles: Roles) -> tuple[Microdata,
     included.
     """
     data = read_bytes(path)
-    columns, _ = text_table(path, data, roles)
+    columns = read_text_table(path, data, roles).columns
     records = with_all_columns(dataset)
     for name in records.released_columns:
         refuse(

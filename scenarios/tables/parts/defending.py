@@ -76,8 +76,8 @@ class ReleaseCounts:
                 self._combinations.append(np.column_stack(np.unique(coded, axis=0, return_counts=True)))
             if is_matched and names:
                 keys = pd.util.hash_pandas_object(pd.DataFrame({name: block.columns[name] for name in names}), False)
-                row = {"class": keys, "record": block.origin, "starred": self._wholly_suppressed(block, names)}
-                self._classes.append(pd.DataFrame(row))
+                starred = self._wholly_suppressed(block, names)
+                self._classes.append(pd.DataFrame({"class": keys, "record": block.origin, "starred": starred}))
             for name, stored in block.columns.items() if len(block) else ():
                 if name not in self.release.cells:
                     self._some.setdefault(name, []).append(self._telling(stored))
@@ -172,10 +172,13 @@ def distributed(release: LargeRelease, records: RecordsInBlocks) -> LargeRelease
 
     A release whose blocks depend on each other is made on this machine.
     """
-    if not isinstance(records, LargeRecords) or isinstance(records.files.engine, OneMachine):
-        return release
-    by_parts = partial(_merged_blocks, release, records)
-    return replace(release, blocks=by_parts) if isinstance(release.blocks, BlockByBlock) else release
+    if (
+        isinstance(records, LargeRecords)
+        and not isinstance(records.files.engine, OneMachine)
+        and isinstance(release.blocks, BlockByBlock)
+    ):
+        return replace(release, blocks=partial(_merged_blocks, release, records))
+    return release
 
 
 def _merged_blocks(release: LargeRelease, records: LargeRecords) -> Iterator[ReleasedBlock]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from scenarios.tables.risk import RiskReport, risk_notes, risk_report
 from scenarios.tables.roles import read_roles
 
 
-@contextmanager
 def opened_release(
     path: Path,
     roles: Path | None,
@@ -26,18 +25,14 @@ def opened_release(
     others: Sequence[str] = (),
     memory: int | None = None,
     engine: Engine | None = None,
-) -> Iterator[CountedRelease]:
+) -> AbstractContextManager[CountedRelease]:
     """Open a released table: in memory, or in parts where DuckDB gets some bytes of memory."""
     if memory is None:
-        yield read_released(path, roles, reading=reading, spelling=spelling)
-        return
+        return nullcontext(read_released(path, roles, reading=reading, spelling=spelling))
     # It imports DuckDB and SciPy, which a table in memory does not need.
     from scenarios.tables.parts.released import large_released
 
-    with large_released(
-        path, roles, reading=reading, spelling=spelling, others=others, memory=memory, engine=engine
-    ) as table:
-        yield table
+    return large_released(path, roles, reading=reading, spelling=spelling, others=others, memory=memory, engine=engine)
 
 
 def risk_of_file(

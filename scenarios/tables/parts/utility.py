@@ -29,7 +29,7 @@ from scenarios.tables.parts.progress import Progress, progress
 from scenarios.tables.parts.records import InParts, over_parts
 from scenarios.tables.parts.released import large_released, suppressed_column
 from scenarios.tables.parts.validation import ReviewedInParts
-from scenarios.tables.reading.text_table import HINT, rows_from_one
+from scenarios.tables.reading import HINT, rows_from_one
 from scenarios.tables.released_classes import CodedCells, CountedRelease, ReleasedTable
 from scenarios.tables.review.reviewed_table import ReviewedTable
 from scenarios.tables.roles import read_roles

@@ -338,8 +338,14 @@ def category_note(cells: pd.Series[Any], known: Collection[str], person: str, hi
     if all(unknown.issuperset(names) for names in named) and cells.notna().all():
         helps = "helps only where texts are compared by spelling" if respelled else "does not help"
         doubts += f"; no {person} has any released category, so the column {helps}"
-    numbers = {"unknown": len(unknown), "categories": "category" if len(unknown) == 1 else "categories"}
-    said = {**numbers, "person": person, "those": rows, "rows": len(cells), "doubts": doubts + hint}
+    said = {
+        "unknown": len(unknown),
+        "categories": "category" if len(unknown) == 1 else "categories",
+        "person": person,
+        "those": rows,
+        "rows": len(cells),
+        "doubts": doubts + hint,
+    }
     return [Note("nobody's categories", (str(cells.name),), said)]
 
 

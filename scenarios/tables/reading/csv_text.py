@@ -183,7 +183,7 @@ def csv_rows(
 
 
 def inferred_separator(text: str) -> str:
-    """Separator of fields, from the first lines (see `text_table`)."""
+    """Separator of fields, from the first lines (see `csv_header`)."""
 
     def fit(separator: str) -> tuple[bool, bool, int]:
         """Sort key: splits the first line, splits all first lines into equally many fields, number of fields."""

@@ -109,15 +109,11 @@ def dated_columns(
             elif found is not None:
                 notes.append(found)
         elif isinstance(described, NumberColumn):
-            notes += _compact_numbers(name, column.without(missing))
+            found = _recognized(name, column.without(missing))
+            if isinstance(found, DateFormat):
+                notes.append(Note("compact dates as numbers", (name,), {"format": found.pattern}))
         notes += _sentinel_notes(name, changed[name])
     return changed, notes
-
-
-def _compact_numbers(name: str, column: TextColumn) -> list[Note]:
-    """A note on a declared column of numbers that are dates without marks."""
-    form = _recognized(name, column)
-    return [Note("compact dates as numbers", (name,), {"format": form.pattern})] if isinstance(form, DateFormat) else []
 
 
 def _sentinel_notes(name: str, column: TextColumn) -> list[Note]:

@@ -72,13 +72,7 @@ class TextColumn:
 
     @classmethod
     def from_arrow(cls, where: str, column: Any) -> Self:
-        """Encode a chunked Arrow array of text; nulls are missing values."""
-        encoded = pa.chunked_array(column.chunks, type=pa.string()).dictionary_encode().combine_chunks()
-        return cls(where, _codes(encoded.indices), encoded.dictionary)
-
-    @classmethod
-    def from_integers(cls, where: str, column: Any) -> Self:
-        """Encode a chunked Arrow array of integers, of which only the distinct ones are written as text."""
+        """Encode a chunked Arrow array of text, or of integers, which are written as text; nulls are missing values."""
         encoded = column.dictionary_encode().combine_chunks()
         return cls(where, _codes(encoded.indices), pc.cast(encoded.dictionary, pa.string()))
 

@@ -58,14 +58,6 @@ MOST_SHOWN = 5
 """Number of rows that an error names."""
 
 
-def text_table(
-    path: Path, data: bytes, declared: Roles | None = None, *, released: bool = False
-) -> tuple[dict[str, TextColumn], list[Note]]:
-    """Columns of a file and notes on what was inferred; see `read_text_table`."""
-    table = read_text_table(path, data, declared, released=released)
-    return table.columns, table.notes
-
-
 def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, released: bool = False) -> TextTable:
     """Read a CSV (also compressed by gzip), Parquet file or Excel workbook; its first bytes tell which it is."""
     declared = Roles() if declared is None else declared
@@ -113,11 +105,8 @@ def arrow_text_table(
             column, words = dates
             native.append(name)
             notes += words
-        if pa.types.is_integer(column.type):
-            text_column = TextColumn.from_integers(where, column)
-        else:
-            text_column = TextColumn.from_arrow(where, text_of(where, column))
-        text_column = replace(text_column, weights=(weights or {}).get(name))
+        text = column if pa.types.is_integer(column.type) else text_of(where, column)
+        text_column = replace(TextColumn.from_arrow(where, text), weights=(weights or {}).get(name))
         if released:
             text_column = text_column.starred([SUPPRESSED, *declared.suppressed])
         if not field.strip() and text_column.empty:

@@ -332,7 +332,6 @@ class TableFiles:
                 if self.encoding is not None:
                     self._utf8 = utf8_copy(self.path, self.encoding, folder)
                 source = csv_source(self._utf8 or self.path, self.columns, self.header)
-                self.connection.execute(f"CREATE VIEW source AS {source}")
             else:
                 names = ", ".join(f"{quoted(stored)} AS {quoted(name)}" for stored, name in pairs)
                 for number, part in enumerate(self.parts):
@@ -342,7 +341,7 @@ class TableFiles:
                 source = f"SELECT {names} FROM read_parquet([{files}], hive_partitioning=false)"
                 if any(part in self.typed_by for part in own):
                     source = " UNION ALL ".join(f"SELECT * FROM part_{number}" for number in range(len(own)))
-                self.connection.execute(f"CREATE VIEW source AS {source}")
+            self.connection.execute(f"CREATE VIEW source AS {source}")
         for name, content in self.kept.items():
             self._make(name, content)
 
