@@ -112,7 +112,7 @@ def _played(
     Stored results are played again only if something that they depend on has changed.
     """
     from scenarios.running.runner import play_catalogues
-    from scenarios.running.workers.supervisor import LocalProcesses, cores
+    from scenarios.running.workers.local_processes import LocalProcesses, cores
 
     with lb.Store(db) as store:
         stored_keys = store.known([result.key for result in stored])

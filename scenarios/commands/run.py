@@ -243,7 +243,7 @@ def _backend(backend: str, scheduler: str | None, jobs: int | None) -> Backend:
         refuse(jobs is not None, "--jobs: the workers of the cluster say how many trials they play at a time")
         return DaskCluster(scheduler)
     refuse(scheduler is not None, "--scheduler: goes with --backend dask")
-    from scenarios.running.workers.supervisor import LocalProcesses, cores
+    from scenarios.running.workers.local_processes import LocalProcesses, cores
 
     return LocalProcesses(jobs or cores())
 

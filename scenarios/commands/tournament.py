@@ -329,7 +329,7 @@ def guide(reader: str) -> None:
 def _scored(opened: Tournament, public_share: float, jobs: int | None, form: str, *, retry: bool = False) -> None:
     """Score all tables, write boards and reports, and show the standings."""
     import leaderboard as lb
-    from scenarios.running.workers.supervisor import cores
+    from scenarios.running.workers.local_processes import cores
     from scenarios.tournament.host.boards import FOR_THE_HOST, score_all
     from scenarios.tournament.rules.incidents import counted_incidents, tournament_incidents
 

@@ -118,8 +118,7 @@ CUTS = (1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_0
 def city() -> Dataset:
     """Invented yearly spending of 5,000 residents of a city: lognormal with mean 10,000 and a long upper tail."""
     rng = np.random.default_rng(CITY_SEED)
-    spending = np.clip(np.rint(_lognormal(RESIDENTS, rng)), 0, HIGHEST).astype(np.int64)
-    return _dataset("city", spending, rng)
+    return _dataset("city", np.clip(np.rint(_lognormal(RESIDENTS, rng)), 0, HIGHEST).astype(np.int64), rng)
 
 
 def x_city() -> Dataset:

@@ -28,6 +28,7 @@ from .parts.files.shuffled_output import write_outputs as write_outputs
 from .parts.files.table_files import Engine as Engine
 from .parts.files.table_files import Result as Result
 from .parts.files.table_files import TableFiles as TableFiles
+from .parts.files.table_files import cores as cores
 from .parts.files.table_files import is_large as is_large
 from .parts.files.table_files import memory_bytes as memory_bytes
 from .parts.files.table_files import read_in_parts as read_in_parts

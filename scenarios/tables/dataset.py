@@ -164,13 +164,12 @@ def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
         refuse(list(columns).count(name) > 1, f"column {name!r} stands twice")
 
     kept = [name for name in roles.frame.columns if name in columns]
-    sha256 = hashlib.sha256("\0".join([dataset.sha256, *sorted(columns)]).encode()).hexdigest()
     return replace(
         dataset,
         records=with_roles_of(roles, roles.frame[kept]),
         test=None if dataset.test is None else with_roles_of(dataset.test, dataset.test.frame[kept]),
         inferred=tuple(name for name in dataset.inferred if name in columns),
-        sha256=sha256,
+        sha256=hashlib.sha256("\0".join([dataset.sha256, *sorted(columns)]).encode()).hexdigest(),
         undecided=tuple(name for name in dataset.undecided if name in columns),
         impossible=tuple(rule for rule in dataset.impossible if all(name in columns for name in rule)),
         bare=tuple(name for name in dataset.bare if name in columns),
@@ -330,8 +329,7 @@ def _quasi_identifiers(
     roles = [*declared.identifiers, *declared.sensitive, *declared.unprotected]
     free = [column for column in columns if column not in roles]
     if declared.quasi_identifiers is None:
-        all_free = len(free) == len(columns)
-        missing, others = ("roles", "") if all_free else ("quasi-identifiers", "other ")
+        missing, others = ("roles", "") if len(free) == len(columns) else ("quasi-identifiers", "other ")
         return tuple(free), (), [Note("all quasi-identifiers", numbers={"missing": missing, "others": others})]
     without = tuple(column for column in free if column not in declared.quasi_identifiers)
     weight = () if declared.weight is None else (declared.weight,)

@@ -83,8 +83,7 @@ class FinishedTable:
     def alike(self) -> pd.DataFrame:
         """`suppressed` with one text for cells of equal meaning, to count classes."""
         columns = {name: TextColumn.of_values(name, self.frame[name]) for name in self.frame.columns}
-        cells = with_one_spelling(columns, {name: self.domains[name] for name in columns})
-        return self.suppressed.assign(**text_frame(cells))
+        return self.suppressed.assign(**text_frame(with_one_spelling(columns, self.domains)))
 
 
 def read_finished(
@@ -159,14 +158,13 @@ def beside_notes(
     roles = dataset.records
     own = (*kinds, *(name for name in roles.identifiers if name not in dataset.left_out))
     said = {
-        "lacking in a release": (name for name in roles.released_columns if name not in columns),
-        "only in a release": (name for name in columns if name not in own),
-        "released without a role": (name for name in dataset.left_out if name in columns),
-        "intervals or sets": (name for name, kind in kinds.items() if kind.general),
-        "suppressed cells": (name for name, kind in kinds.items() if kind.suppressed),
+        "lacking in a release": [name for name in roles.released_columns if name not in columns],
+        "only in a release": [name for name in columns if name not in own],
+        "released without a role": [name for name in dataset.left_out if name in columns],
+        "intervals or sets": [name for name, kind in kinds.items() if kind.general],
+        "suppressed cells": [name for name, kind in kinds.items() if kind.suppressed],
     }
-    named = ((kind, tuple(names)) for kind, names in said.items())
-    notes = [Note(kind, names) for kind, names in named if names]
+    notes = [Note(kind, tuple(names)) for kind, names in said.items() if names]
     if rows != records:
         notes.append(Note("other number of rows", numbers={"rows": counted(rows, "row"), "records": records}))
     return notes

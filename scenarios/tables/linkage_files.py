@@ -151,8 +151,9 @@ def read_release(
     declared = read_roles(roles)
     file = input_path(released)
     columns, notes = released_columns(file, read_bytes(file), declared, declared.named())
-    beside = candidates_beside(text_frame(columns), input_path(candidates), roles, disclosed)
-    frame, knowledge, candidate_notes, whose = beside
+    frame, knowledge, candidate_notes, whose = candidates_beside(
+        text_frame(columns), input_path(candidates), roles, disclosed
+    )
     release = MicrodataRelease(frame, np.full(len(frame), -1), disclosed)
     notes = [*of_file(file, notes), *candidate_notes, *_rows_without_candidate(release, knowledge)]
     return release, knowledge, [*map(str, notes)], whose

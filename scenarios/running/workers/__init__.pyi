@@ -13,5 +13,5 @@ from .isolation import in_threads as in_threads
 from .isolation import read_size as read_size
 from .isolation import yield_processor as yield_processor
 from .ordered_work import in_order as in_order
-from .supervisor import LocalProcesses as LocalProcesses
-from .supervisor import cores as cores
+from .local_processes import LocalProcesses as LocalProcesses
+from .local_processes import cores as cores

@@ -20,7 +20,7 @@ from scenarios.running.methods.fingerprint import closure, look_again, modules, 
 from scenarios.running.plan import Plan
 from scenarios.running.units import Unit
 from scenarios.running.workers.isolation import Limits, Stopped
-from scenarios.running.workers.supervisor import Supervisor
+from scenarios.running.workers.local_processes import Supervisor
 from scenarios.tables import Result as PartResult
 from scenarios.tables import TableFiles
 

@@ -48,8 +48,7 @@ def planned(defense: BlockwiseDefense, records: RecordsInBlocks, root: SeedSeque
         Root of the random generators.
     """
     guaranteed = defense.guarantee(records.counted)
-    plan = defense.fit(records, block_generator(root, "fit"))
-    return _release_of(plan, records, root, guaranteed)
+    return _release_of(defense.fit(records, block_generator(root, "fit")), records, root, guaranteed)
 
 
 def columnwise(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence) -> LargeRelease:

@@ -286,8 +286,7 @@ class LargeRecords(InParts, RecordsInBlocks):
     def _pseudonyms(self, query: str, names: Sequence[str], key: str) -> Iterator[Mapping[str, NDArray[Any]]]:
         # A cursor of its own, since the blocks are read at the same time.
         with self.files.plain_errors(), self.files.connection.cursor() as cursor:
-            reader = cursor.sql(query, params=[key]).to_arrow_reader(_READ)
-            for table in _rows_of(reader, sizes.BLOCK):
+            for table in _rows_of(cursor.sql(query, params=[key]).to_arrow_reader(_READ), sizes.BLOCK):
                 yield {name: _texts(table.column(number)) for number, name in enumerate(names)}
 
     def blocks(self, names: Sequence[str] | None = None) -> Iterator[StoredBlock]:
@@ -341,8 +340,7 @@ def _large_column(dataset: Dataset, raw: RawColumn) -> LargeColumn:
     records = dataset.records
     column, domain = records.frame[raw.name], records.domains.get(raw.name)
     coded = code_values(column) if domain is None else code_column(column, domain)
-    distinct = len(raw.values)
-    of_value: Integers = np.append(coded.codes[:distinct], coded.missing).astype(np.int32)
+    of_value: Integers = np.append(coded.codes[: len(raw.values)], coded.missing).astype(np.int32)
     values = coded.values
     if isinstance(domain, NumericDomain) and coded.missing == values.size:
         values = values.astype(column.to_numpy().dtype)

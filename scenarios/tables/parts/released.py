@@ -65,8 +65,7 @@ class LargeReleased(InParts, CountedRelease):
 
     def blocks(self, names: Sequence[str]) -> Iterator[StoredBlock]:
         """Blocks of rows in the order of the table, with the codes of some columns."""
-        columns = {name: self.columns[name].coded for name in names}
-        return coded_blocks(self.files, columns)
+        return coded_blocks(self.files, {name: self.columns[name].coded for name in names})
 
     def class_pairs(self, value: str | None = None) -> Iterator[ClassPairs]:
         """Equivalence classes, some at a time; in ascending order of their keys if they hold values."""
@@ -204,8 +203,7 @@ def _column(files: TableFiles, raw: RawColumn, text: TextColumn, empty: str | No
         first = f"left(source.{quoted(raw.name)}::VARCHAR, 1)"
         ((any_opening,),) = files.fetch(f"SELECT bool_or({first} IN ('[', '{{', '*')) FROM source")
         return CellColumn(None, counts, not any_opening, wide_code(files, raw, SUPPRESSED), coded)
-    distinct = len(raw.values)
-    values = np.append(text.text_values()[:distinct], [empty])
+    values = np.append(text.text_values()[: len(raw.values)], [empty])
     of_value, uniques = pd.factorize(values, use_na_sentinel=False)
     uniques = np.array([None if pd.isna(cell) else cell for cell in uniques], dtype=object)
     counts = np.bincount(of_value, np.append(raw.counts, raw.missing), minlength=uniques.size).astype(np.int64)

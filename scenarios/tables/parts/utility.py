@@ -213,8 +213,7 @@ class Comparison(NamedTuple):
         """Counts of the cells of the released columns that come in one piece."""
         columns = self.released.table.columns
         present = [name for name in self.domains if name not in self.lacking]
-        listed = [name for name in present if columns[name].cells is not None]
-        return {name: next(self.pieces(name)) for name in listed}
+        return {name: next(self.pieces(name)) for name in present if columns[name].cells is not None}
 
 
 @contextmanager
@@ -283,8 +282,7 @@ def utility_scores(
     rng = np.random.default_rng([seed, 1])
     original, released = tables.original, tables.released
     counts, rows = original.counted(_drawn(original.rows, rng), "original rows")
-    rng_of_utility = np.random.default_rng(seed)
-    utility = TableUtility(rows, tables.domains, held_out, target, rng_of_utility, reference=counts)
+    utility = TableUtility(rows, tables.domains, held_out, target, np.random.default_rng(seed), reference=counts)
     counts, rows = released.counted(_drawn(released.rows, rng), "released rows")
     scores = utility.components(counts, rows)
     what = "classifiers and the noise of associations were" if utility.held_out else "the noise of associations was"

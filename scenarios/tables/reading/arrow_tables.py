@@ -30,8 +30,7 @@ def workbook_table(path: Path, data: bytes) -> tuple[Any, list[Note]]:
             f"{path}: is an Excel workbook; save the sheet as CSV (UTF-8), or pip install 'tokumei[excel]'"
         ) from None
     try:
-        workbook = load_workbook(BytesIO(data), read_only=True, data_only=True)
-        sheets = workbook.worksheets
+        sheets = load_workbook(BytesIO(data), read_only=True, data_only=True).worksheets
         rows = [row for row in sheets[0].iter_rows(values_only=True) if any(cell is not None for cell in row)]
     except Exception as error:
         # openpyxl passes on whatever its parsers raise.

@@ -187,9 +187,8 @@ def _numeric_texts(texts: Sequence[str], cells: NumericCells) -> list[str]:
         segments[owner].append((segment[0], segment[1], segment[2]))
     result = []
     for text, code in zip(texts, cells.codes.tolist(), strict=True):
-        own = segments[code]
         try:
-            joined = joined_segments(own, integer=cells.domain.integer)
+            joined = joined_segments(segments[code], integer=cells.domain.integer)
         except ValueError:
             joined = []
         finite = joined and np.isfinite([joined[0][0], joined[-1][1]]).all()

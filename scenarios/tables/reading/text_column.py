@@ -192,8 +192,7 @@ class TextColumn:
     def refuse(self, wrong: Booleans, why: str) -> None:
         """Raise ValueError that names the first row (from 1, without the header) whose distinct text is `wrong`."""
         if wrong.any():
-            row = int(np.flatnonzero(np.append(wrong, False)[self.codes])[0])
-            raise TextError(self.where, row, why)
+            raise TextError(self.where, int(np.flatnonzero(np.append(wrong, False)[self.codes])[0]), why)
 
     def matches(self, pattern: str) -> Booleans:
         """Which distinct texts match a regular expression, shape (distinct,)."""

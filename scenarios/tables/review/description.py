@@ -156,12 +156,11 @@ def described_table(source: DescribedTable, declared: Roles, roles: Path | None,
     reasons = {suggestion.reason: name for name, suggestion in reversed(suggestions.items())}
     person = declared.person or reasons.get(BY_NAME_REPEATED)
     described = described.model_copy(update={"group": declared.group or reasons.get(BY_NAME_GROUP)})
-    quasi_identifiers = described.quasi_identifiers or []
     notes += doubtful_values(
         table_rows.frame,
         dates,
         person,
-        quasi_identifiers,
+        described.quasi_identifiers or [],
         described.sensitive,
         described.identifiers,
         described.group,

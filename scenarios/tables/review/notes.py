@@ -74,8 +74,7 @@ def coarse_bin_warnings(dataset: Dataset, frame: pd.DataFrame) -> Iterator[Note]
         fullest = np.bincount(bins, counts).argmax()
         inside = counts[bins == fullest]
         if inside.sum() - inside.max() > MOST * numbers.size:
-            share = inside.sum() / numbers.size
-            said = {"share": share, "bins": domain.size, "fullest": domain.cells()[fullest]}
+            said = {"share": inside.sum() / numbers.size, "bins": domain.size, "fullest": domain.cells()[fullest]}
             yield Note("coarse bins", (name,), said)
 
 

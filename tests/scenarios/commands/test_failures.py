@@ -272,7 +272,7 @@ def test_stored_numbers_are_unchanged_by_the_checks(tmp_path):
 
 
 def test_cores_are_counted_where_affinity_is_unknown(monkeypatch):
-    from scenarios.running.workers.supervisor import cores
+    from scenarios.running.workers.local_processes import cores
 
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     assert cores() == os.cpu_count()

@@ -13,7 +13,7 @@ from run_tools import read_until, start, tokumei_here
 
 from scenarios.commands.cli import cli
 from scenarios.running.units import Unit
-from scenarios.running.workers.supervisor import Waiting
+from scenarios.running.workers.local_processes import Waiting
 
 pytestmark = pytest.mark.waits
 

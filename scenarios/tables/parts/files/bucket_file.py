@@ -70,8 +70,7 @@ class BucketFile:
     def permuted(self) -> Iterator[NDArray[Any]]:
         """Rows of each bucket in random order, shape (rows of the bucket,)."""
         for bucket, rows in enumerate(self.stored()):
-            rng = block_generator(self.root, f"{self.purpose}: order", bucket)
-            yield rows[rng.permutation(rows.size)]
+            yield rows[block_generator(self.root, f"{self.purpose}: order", bucket).permutation(rows.size)]
 
     def stored(self) -> Iterator[NDArray[Any]]:
         """Rows of each bucket in the order in which they were added."""

@@ -102,8 +102,7 @@ class OutputFiles:
             return sys.stdout.buffer
         if target.exists() and not target.is_file():
             return self._stack.enter_context(target.open("wb"))
-        folder = self._stack.enter_context(private_folder(target.absolute().parent))
-        unfinished = folder / "unfinished"
+        unfinished = self._stack.enter_context(private_folder(target.absolute().parent)) / "unfinished"
         file = self._stack.enter_context(unfinished.open("xb"))
         self._unfinished.append((file, unfinished, target, private))
         return file

@@ -170,9 +170,9 @@ def write_release(
                 done.add(len(block))
         # All buckets of a column are written alike, as a Parquet file requires.
         written = replace(written, integers=tuple(name for name in written.integers if name not in fractions))
-        alone = len(release.names) == 1
         columns = [
-            WrittenColumn(name, release.cells.get(name), written, separator, alone=alone) for name in release.names
+            WrittenColumn(name, release.cells.get(name), written, separator, alone=len(release.names) == 1)
+            for name in release.names
         ]
         write = stack.enter_context(_writer(outputs.open(path), path, columns, separator))
         secret = None
@@ -256,8 +256,7 @@ def _parquet_writer(file: BinaryIO, columns: Sequence[WrittenColumn]) -> Iterato
 
         def begin(schema: Any) -> None:
             # The file's own types say all: texts are coded in memory only.
-            writer = parquet.ParquetWriter(file, schema, store_schema=False)
-            writers.append(stack.enter_context(writer))
+            writers.append(stack.enter_context(parquet.ParquetWriter(file, schema, store_schema=False)))
 
         def write(rows: Sequence[NDArray[Any]], size: int) -> None:
             table = pa.table([column.arrow(stored) for column, stored in zip(columns, rows, strict=True)], names=names)

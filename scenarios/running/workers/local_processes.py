@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import sys
 import threading
@@ -19,6 +18,7 @@ from scenarios.running.units import Unit
 from scenarios.running.workers import worker
 from scenarios.running.workers.isolation import Death, IsolatedWorker, Limits, Stopped, TaskStep, in_threads
 from scenarios.running.workers.worker import Ending, Worker, current_moment
+from scenarios.tables import cores as cores
 
 # Workers lost in a row before their first step; after that many, the unit fails.
 ATTEMPTS = 3
@@ -157,8 +157,3 @@ class Waiting:
             if play in self._plays:
                 return play
         return max(self._plays, key=lambda play: len(self._plays[play]))
-
-
-def cores() -> int:
-    """Number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
