@@ -147,7 +147,7 @@ def find(name: str, *packages: str) -> type[Method]:
     known = known_as(name, classes)
     if known is not None:
         return classes[known]
-    kinds = " or ".join(CONTRACTS[package][1].lower() for package in packages)
+    kinds = " or ".join(_kind(CONTRACTS[package][1]) for package in packages)
     for package in CONTRACTS:
         if package not in packages and name in exported(package):
             wanted = " or ".join(_with_article(CONTRACTS[one][1]) for one in packages)
@@ -263,8 +263,13 @@ def _elsewhere(name: str, *contracts: type[Method]) -> type[Method]:
     return method
 
 
-def _with_article(kind: str) -> str:
-    return f"{'an' if kind[0] in 'AE' else 'a'} {kind.lower()}"
+def _kind(contract: str) -> str:
+    """Words for a base class: ``UtilityMeasure`` is a utility measure."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", contract).lower()
+
+
+def _with_article(contract: str) -> str:
+    return f"{'an' if contract[0] in 'AE' else 'a'} {_kind(contract)}"
 
 
 def _call(method: type[Method], name: str) -> str:

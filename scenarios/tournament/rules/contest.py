@@ -16,7 +16,7 @@ from pydantic import ConfigDict, Field
 
 from defenses.base import Microdata
 from leaderboard.results.goals import goal_words
-from metrics.columns import Booleans, refuse, require
+from metrics.columns import Booleans, refuse, refuse_any, require
 from metrics.ranking import resolves_rate
 from scenarios.games import Question
 from scenarios.games.people import Drawn
@@ -213,18 +213,19 @@ class Contest(TomlTable):
 def read_contest(path: Path, records: Microdata, decoys: int) -> Contest:
     """Read and check a contest's rules; a class of the host's own stands in a file beside them."""
     contest = read_toml(path, read_bytes(path), Contest)
-    names = [one.shown for one in contest.measure]
-    for number, one in enumerate(contest.measure, start=1):
-        try:
-            refuse(
-                names.count(one.shown) > 1, f"name {one.shown!r} is that of two measures; give one of them another name"
-            )
-            one.built(path.parent, "measures")
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{path}: table [measure.{number}]: {error}") from None
+    shown = [one.shown for one in contest.measure]
+    place = ""
     try:
+        for kind, listed in (("measure", contest.measure), ("question", contest.question)):
+            for number, one in enumerate(listed, start=1):
+                place = f"table [{kind}.{number}]: "
+                one.built(path.parent, f"{kind}s")
+        place = ""
+        refuse_any(
+            [name for name in shown if shown.count(name) > 1],
+            lambda name: f"name {name!r} is that of two measures; give one of them another name",
+        )
         contest.check_questions(records, decoys)
-        _ = list(contest.asked())
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {place}{error}") from None
     return contest
