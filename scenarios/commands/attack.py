@@ -11,6 +11,8 @@ from scenarios.commands.common import echo, echo_each, parameter_option, roles_o
 from scenarios.running.methods.methods import given_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     import pandas as pd
 
@@ -95,7 +97,6 @@ def attack(
 
     from attacks.linkage.blocks.answers_in_blocks import SearchedAnswers
     from attacks.linkage.linkage_answers import NotedAnswers
-    from metrics.columns import refuse_any
     from scenarios.tables import (
         STANDARD,
         answer_table,
@@ -110,17 +111,8 @@ def attack(
 
     refuse_existing([output], inputs=[released, candidates, roles, channel, truth], force=force)
     if itself:
-        of_two_tables = {
-            "ASSIGNMENT": assignment,
-            "-c": candidates,
-            "-p": parameters,
-            "--channel": channel,
-            "--targets": targets,
-        }
-        refuse_any(
-            (name for name, value in of_two_tables.items() if value),
-            lambda name: f"--self links one table with itself, and takes no {name}",
-        )
+        of_two = {"ASSIGNMENT": assignment, "-c": candidates, "-p": parameters, "--channel": channel}
+        _refuse_with_self({**of_two, "--targets": targets})
         _link_with_itself(released, roles, output, truth, seed)
         return
     if assignment is None or candidates is None:
@@ -161,6 +153,16 @@ def attack(
     echo(_confidence_line(answer, drawn.size, rows, surplus=rows > people and not several), err=to_error)
     if origin is not None:
         echo(_score_line(answer, origin, whose, drawn), err=to_error)
+
+
+def _refuse_with_self(given: Mapping[str, object]) -> None:
+    """Refuse what concerns two tables."""
+    from metrics.columns import refuse_any
+
+    refuse_any(
+        (name for name, value in given.items() if value),
+        lambda name: f"--self links one table with itself, and takes no {name}",
+    )
 
 
 def _link_with_itself(released: str, roles: Path | None, output: str, truth: str | None, seed: int) -> None:

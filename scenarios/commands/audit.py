@@ -119,6 +119,11 @@ def _many_runs(mechanism: Any, runs: int | None, confidence: float, rng: Generat
 
     result = examine(mechanism)
     pairs = [(pair.title, bound) for pair, bound in zip(result.subject.neighbours, result.bounds, strict=True)]
+    note = (
+        f"{result.runs:,} runs are too few to see events of probability delta: the bound stays below the true epsilon"
+        if 0 < result.subject.delta * result.runs < OBSERVABLE
+        else ""
+    )
     return _written(
         result,
         {},
@@ -126,9 +131,7 @@ def _many_runs(mechanism: Any, runs: int | None, confidence: float, rng: Generat
         (("neighbours", "epsilon at least"), [[title, f"{bound:.4g}"] for title, bound in pairs]),
         f"{result.runs:,} runs on each input",
         _half_noise(mechanism, result, examine),
-        f"{result.runs:,} runs are too few to see events of probability delta: the bound stays below the true epsilon"
-        if 0 < result.subject.delta * result.runs < OBSERVABLE
-        else "",
+        note,
     )
 
 
@@ -159,17 +162,15 @@ def _one_run(
         }
         for part in result.parts
     ]
+    rows = [
+        [FORMS[part.form], f"{part.guesses * result.runs:,}", f"{part.correct:,}", f"{part.bound:.4g}"]
+        for part in result.parts
+    ]
     return _written(
         result,
         {"canaries": result.canaries, "inputs": result.subject.title},
         {"guesses": plain},
-        (
-            ("trade-off", "guesses", "correct", "epsilon at least"),
-            [
-                [FORMS[part.form], f"{part.guesses * result.runs:,}", f"{part.correct:,}", f"{part.bound:.4g}"]
-                for part in result.parts
-            ],
-        ),
+        (("trade-off", "guesses", "correct", "epsilon at least"), rows),
         f"{counted(result.runs, 'run')} with {result.canaries:,} canaries each: {result.subject.title}",
         _half_noise(mechanism, result, examine),
         "One run gives a loose bound; more runs (--runs) give a tighter one." if result.runs == 1 else "",

@@ -62,7 +62,8 @@ class CommandModules(UserDict[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if self.data[name] is None:
-            self.data[name] = getattr(import_module(f"scenarios.commands.{name}"), "list_" if name == "list" else name)
+            module = import_module(f"scenarios.commands.{name}")
+            self.data[name] = getattr(module, "list_" if name == "list" else name)
         return self.data[name]
 
 

@@ -111,12 +111,8 @@ def compare(
     from scenarios.running.boards.board_result import shown_rows
 
     sides = [_results(name, db) for name in (base, head)]
-    changes = lb.compare(
-        *sides,
-        tolerance=lb.Tolerance(utility=tolerance, success=tolerance, time=time_tolerance),
-        level=level,
-        pairs=pairs,
-    )
+    allowed = lb.Tolerance(utility=tolerance, success=tolerance, time=time_tolerance)
+    changes = lb.compare(*sides, tolerance=allowed, level=level, pairs=pairs)
     if not changes:
         exit_without(_nothing(base, head, sides, pairs))
     listed = [change for change in changes if everything or change.significant]
@@ -130,19 +126,14 @@ def compare(
     pure = form in ("csv", "json", "latex")
     if listed or pure:
         echo_board(writers[form](listed if form in STORED_NAMES else shown_rows(listed)))
-    summary = _summary(
-        changes, paces(*sides), level, lb.plays_needed(changes, level), newly_skipped(sides[0], sides[1], pairs)
-    )
+    skipped = newly_skipped(sides[0], sides[1], pairs)
+    summary = _summary(changes, paces(*sides), level, lb.plays_needed(changes, level), skipped)
     echo(("\n" if listed else "") + summary, err=pure)
     if html is not None:
         from leaderboard.results.store import without_password
 
-        write_report_page(
-            "Comparison of two boards",
-            {"base": without_password(base), "head": without_password(head)},
-            lb.change_sections(shown_rows(changes), summary),
-            html,
-        )
+        about = {"base": without_password(base), "head": without_password(head)}
+        write_report_page("Comparison of two boards", about, lb.change_sections(shown_rows(changes), summary), html)
     report_checks(lb.change_checks(changes), junit, annotate=annotate)
     if any(change.alarm for change in changes):
         sys.exit(GATE_FAILED)

@@ -149,9 +149,8 @@ def defend(
         refuse(channel is not None and release.channel is None, f"--channel: this release of {method} has none")
         echo_notes(notes)
         counted = ReleaseCounts(release, reviewed)
-        rows = write_outputs(
-            replace(release, blocks=counted.blocks), dataset, root, output, truth=truth, channel=channel
-        )
+        written = replace(release, blocks=counted.blocks)
+        rows = write_outputs(written, dataset, root, output, truth=truth, channel=channel)
         guarantee, people = release.guarantee(), reviewed.people
         echo(f"{rows} of {reviewed.rows} records; {_in_words(guarantee, people)}", err=True)
         _warn_of_guarantee(guarantee, people, counted.people(guarantee.k))

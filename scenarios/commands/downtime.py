@@ -117,10 +117,8 @@ def incidents_in_file(path: Path) -> list[lb.Incident]:
     known = [("incident", *TIMES), ("incident", *HOURS), ("incident", *HOURS[1:])]
     wanted = " or ".join(", ".join(names) for names in known[:2])
     require(set(given) in map(set, known), f"{path}: has the columns {', '.join(given)}; they must be {wanted}")
-    return [
-        _incident(dict(zip(given, row, strict=True)), f"{path}, row {i}")
-        for i, row in enumerate(zip(*given.values(), strict=True), 1)
-    ]
+    rows = zip(*given.values(), strict=True)
+    return [_incident(dict(zip(given, row, strict=True)), f"{path}, row {i}") for i, row in enumerate(rows, 1)]
 
 
 def _incident(fields: Mapping[str, str | None], place: str) -> lb.Incident:

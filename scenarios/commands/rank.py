@@ -113,14 +113,8 @@ def rank(
     about = {"table": Path(table).name, "control": Path(control).name if control else "none", "seed": str(seed)}
     guarantees = [file.guarantee for file in files if file.guarantee is not None]
     page = ranking_sections(lines, full=True, guarantees=guarantees) if html is not None else None
-    write_report(
-        f"Finished releases of {dataset.name}",
-        about,
-        ranking_sections(lines, full=form != "table", guarantees=guarantees),
-        form,
-        html,
-        page,
-    )
+    sections = ranking_sections(lines, full=form != "table", guarantees=guarantees)
+    write_report(f"Finished releases of {dataset.name}", about, sections, form, html, page)
     echo_each("failed", reasons)
     sys.exit(FAILED_TRIALS if reasons else 0)
 

@@ -120,16 +120,8 @@ def report(
     files = {"table": table, "released": released}
     files |= {name: str(path) for name, path in optional if path}
     name = " ".join([defense_name or "", *parameters]).strip()
-    content = report_content(
-        setting,
-        files,
-        threshold,
-        defense,
-        name,
-        _options(profiles, defense_name, parameters),
-        releases,
-        seed_chosen=seed is not None,
-    )
+    options = _options(profiles, defense_name, parameters)
+    content = report_content(setting, files, threshold, defense, name, options, releases, seed_chosen=seed is not None)
     about = {
         "original": Path(table).name,
         "release": Path(released).name,

@@ -230,7 +230,8 @@ def _plans(
     from scenarios.tables.dataset import load_table
 
     refuse(roles is not None and data is None, "--roles describes a table; name it with --data")
-    return changed_plans(scenarios, None if data is None else load_table(data, roles), changes, display.say_notes)
+    dataset = None if data is None else load_table(data, roles)
+    return changed_plans(scenarios, dataset, changes, display.say_notes)
 
 
 def _backend(backend: str, scheduler: str | None, jobs: int | None) -> Backend:
@@ -351,7 +352,8 @@ def run_experiment(
     display.say(f"{plan.name}: {recorded.made} measurements made, {reused} known from earlier runs")
     write(plan.title, about, sections)
     reasons = gate_reasons(recorded.results, bounds.max_success)
-    report([lb.ReportedCheck(plan.name, "claims and bounds", failure=reason) for reason in reasons or [""]])
+    checks = [lb.ReportedCheck(plan.name, "claims and bounds", failure=reason) for reason in reasons or [""]]
+    report(checks)
     echo_each("gate", reasons)
     if reasons:
         sys.exit(GATE_FAILED)

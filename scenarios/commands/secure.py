@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +62,8 @@ def secure() -> None:
 def greater(left: str, right: str, bits: int, seed: int | None, form: str) -> None:
     """Yao's millionaires: does the LEFT party own more than the RIGHT one? By a garbled circuit."""
     own, other = _integer("left", left, bits), _integer("right", right, bits)
-    _answer("left is greater", lambda: federated.secure_greater(own, other, _rng(seed), bits=bits), form, truth=True)
+    answer = _run(lambda: federated.secure_greater(own, other, _rng(seed), bits=bits))
+    _show("left is greater", "yes" if answer.value else "no", _cost(answer), form)
 
 
 @secure.command()
@@ -73,7 +74,8 @@ def greater(left: str, right: str, bits: int, seed: int | None, form: str) -> No
 def maximum(numbers: str, bits: int, seed: int | None, form: str) -> None:
     """Maximum of a column of integers: each person splits its number between two servers. By a garbled circuit."""
     values = _integers(numbers, _column(numbers, None)[0], bits)
-    _answer("maximum", lambda: federated.secure_maximum(values, _rng(seed), bits=bits), form)
+    answer = _run(lambda: federated.secure_maximum(values, _rng(seed), bits=bits))
+    _show("maximum", answer.value, _cost(answer), form)
 
 
 @secure.command()
@@ -86,7 +88,8 @@ def count(left: str, right: str, key: str | None, seed: int | None, form: str) -
     """Number of people for whom both columns say yes, such as patients of two hospitals. By a garbled circuit."""
     first, second = _aligned(left, right, key)
     truths = [_truths(name, values) for name, values in ((left, first), (right, second))]
-    _answer("people in common", lambda: federated.secure_common_count(truths[0], truths[1], _rng(seed)), form)
+    answer = _run(lambda: federated.secure_common_count(truths[0], truths[1], _rng(seed)))
+    _show("people in common", answer.value, _cost(answer), form)
 
 
 @secure.command(context_settings={"ignore_unknown_options": True})
@@ -103,12 +106,8 @@ def distance(left: str, right: str, limit: int, nodes: int, threshold: int, seed
     Coordinates are integers in one unit, such as metres. Neither a position nor the distance is opened.
     """
     own, other = _coordinates("left", left), _coordinates("right", right)
-    _answer(
-        "within the limit",
-        lambda: federated.secure_distance(own, other, limit, _rng(seed), nodes=nodes, threshold=threshold),
-        form,
-        truth=True,
-    )
+    answer = _run(lambda: federated.secure_distance(own, other, limit, _rng(seed), nodes=nodes, threshold=threshold))
+    _show("within the limit", "yes" if answer.value else "no", _cost(answer), form)
 
 
 @secure.command()
@@ -138,14 +137,17 @@ def _rng(seed: int | None) -> Generator:
     return np.random.default_rng(seed)
 
 
-def _answer(title: str, protocol: Callable[[], federated.SecureAnswer], form: str, *, truth: bool = False) -> None:
-    """Run a protocol and show its answer, a number or a truth value, with its cost; a missing package is bad input."""
+def _run(protocol: Any) -> federated.SecureAnswer:
+    """Run a protocol; a missing package is bad input."""
     try:
-        answer = protocol()
+        answer: federated.SecureAnswer = protocol()
     except ModuleNotFoundError as error:
         raise ValueError(str(error)) from None
-    cost = {"and_gates": answer.cost.and_gates, "bytes": answer.cost.total_bytes, "messages": dict(answer.cost.sent)}
-    _show(title, ("no", "yes")[answer.value] if truth else answer.value, cost, form)
+    return answer
+
+
+def _cost(answer: federated.SecureAnswer) -> dict[str, Any]:
+    return {"and_gates": answer.cost.and_gates, "bytes": answer.cost.total_bytes, "messages": dict(answer.cost.sent)}
 
 
 def _show(title: str, value: object, cost: Mapping[str, Any], form: str) -> None:

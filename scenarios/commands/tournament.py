@@ -305,14 +305,8 @@ def simulate(
     """Simulate a tournament in which the teams are built-in defenses and attacks."""
     from scenarios.tournament.host.simulation import simulate
 
-    played = simulate(
-        folder,
-        _dataset(None if data else name, data, roles),
-        originals=originals,
-        candidates=candidates,
-        seed=seed,
-        say=say,
-    )
+    dataset = _dataset(None if data else name, data, roles)
+    played = simulate(folder, dataset, originals=originals, candidates=candidates, seed=seed, say=say)
     publish_notices(played)
     _scored(played, 1.0, jobs, "table")
 

@@ -100,7 +100,8 @@ def utility(
             further = _further_figures(both, reviewed.dataset, tested, seed)
         pairs = None if both.frame is None else rank_correlations(records.frame, both.frame, domains)
         unmeasured = [Note("no rank correlations")] if pairs is None else []
-        echo_notes([*both.notes, *table_notes(reviewed.dataset, table=reviewed), *doubts, *drawn, *unmeasured])
+        said = table_notes(reviewed.dataset, table=reviewed)
+        echo_notes([*both.notes, *said, *doubts, *drawn, *unmeasured])
     value, components = headline_utility(scores)
     result: dict[str, Any] = {"utility": value, **further, **components, "normalized_certainty_penalty": loss}
     result["rows"] = both.released.rows

@@ -73,13 +73,13 @@ def validate(
         dataset, rows = table.dataset, table.rows
         columns, notes = summary(dataset, table), table_notes(dataset, table=table)
     echo(tabulate(columns, headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
-    echo_notes([*text_notes(blocked_guarantees(dataset.records, MOST_NAMED)), *without_domains(notes)], err=False)
+    blocked = text_notes(blocked_guarantees(dataset.records, MOST_NAMED))
+    echo_notes([*blocked, *without_domains(notes)], err=False)
     if write_roles is not None:
         from scenarios.tables.roles_file import reviewable_roles
 
-        write_text(
-            reviewable_roles(dataset, roles, Path(write_roles), reading=reading, rows=rows), write_roles, private=True
-        )
+        text = reviewable_roles(dataset, roles, Path(write_roles), reading=reading, rows=rows)
+        write_text(text, write_roles, private=True)
         echo(f"roles written to {write_roles}; review every domain that was read from the data", err=True)
     size = f"{counted(rows, 'record')}, {counted(len(columns), 'column')}"
     echo(f"{file}: {size}: valid")

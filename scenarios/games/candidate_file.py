@@ -69,7 +69,8 @@ class Membership(QuestionGame):
 
     def groups(self, rng: Generator) -> Sequence[Integers]:
         """Draw members, as many non-members, auxiliary and held-out people, all distinct."""
-        members, others, rest = np.split(rng.permutation(self.units.size), [self.members, 2 * self.members])
+        population = rng.permutation(self.units.size)
+        members, others, rest = np.split(population, [self.members, 2 * self.members])
         held_out, bystanders = np.split(rest, [min(self.held_out, rest.size // 2)])
         return members, others, bystanders[: self.auxiliary], held_out
 

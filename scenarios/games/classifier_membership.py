@@ -203,12 +203,8 @@ class ClassifierMembership(Membership):
         people_rng, seed_rng = rng.spawn(2)
         (drawn, others), seed = self.people(people_rng), int(seed_rng.integers(2**31))
         held_out = others.frame
-        return ClassifierMembershipSecret(
-            **vars(drawn),
-            held_out=held_out,
-            seed=seed,
-            original_auc=self._auc(released_frame(drawn.records), held_out, seed),
-        )
+        auc = self._auc(released_frame(drawn.records), held_out, seed)
+        return ClassifierMembershipSecret(**vars(drawn), held_out=held_out, seed=seed, original_auc=auc)
 
     def publish(self, release: Release, rng: Generator) -> ModelRelease:
         """Train the classifier on the release and publish only the classifier; a released model as it is."""

@@ -55,9 +55,8 @@ class ControlGroupGame(QuestionGame):
     def groups(self, rng: Generator) -> Sequence[Integers]:
         """Draw originals, strangers and the auxiliary population, all distinct and uniformly."""
         targets = self.originals + self.strangers
-        originals, strangers, auxiliary = np.split(
-            rng.permutation(self.units.size)[: targets + self.others], [self.originals, targets]
-        )
+        drawn = rng.permutation(self.units.size)[: targets + self.others]
+        originals, strangers, auxiliary = np.split(drawn, [self.originals, targets])
         # The control group also tests classifiers that are trained on the release.
         return originals, strangers, auxiliary, strangers
 

@@ -155,9 +155,8 @@ class NearGroups:
             for chosen in members:
                 copies[unfinished, same[unfinished, chosen]] -= 1
             groups[unfinished, step] = np.transpose(members)
-        return np.concatenate(
-            [block[group[: block.size // self.size]] for block, group in zip(blocks, groups, strict=True)]
-        )
+        positions = [block[group[: block.size // self.size]] for block, group in zip(blocks, groups, strict=True)]
+        return np.concatenate(positions)
 
     def _distance(self, people: Integers, others: Integers) -> Floats:
         """Gower distances, up to the number of columns; shape (people, others)."""

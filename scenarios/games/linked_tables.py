@@ -110,7 +110,8 @@ class Intersection(AttributeInference):
             raise TypeError(f"the secret must be an IntersectionSecret, got {type(secret).__name__}")
         defense_rng, publish_rng, view_rng = deepcopy(secret.rng).spawn(3)
         other = self.publish(defense.clone().apply(secret.second, defense_rng), publish_rng)
-        return OtherRelease(knowledge.candidates, knowledge.auxiliary, knowledge.simulate, self.view(other, view_rng))
+        view = self.view(other, view_rng)
+        return OtherRelease(knowledge.candidates, knowledge.auxiliary, knowledge.simulate, view)
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,8 @@ class Join(TableGame):
     def draw(self, rng: Generator, choice: Any = None) -> JoinSecret:
         """Draw patients, the register, auxiliary and held-out people."""
         people_rng, register_rng, query_rng = rng.spawn(3)
-        patients, strangers, rest = np.split(people_rng.permutation(len(self.records)), [self.patients, self._people])
+        population = people_rng.permutation(len(self.records))
+        patients, strangers, rest = np.split(population, [self.patients, self._people])
         held_out, others = np.split(rest, [min(self.held_out, rest.size // 2)])
         # Patients are in random order, so the first of them are a random sample.
         listed = np.concatenate([patients[: self._on_register], strangers])

@@ -220,12 +220,9 @@ class PkAnonymity(TableGame):
 
         The measure ``associations`` is None, since a single column has none.
         """
+        domains = {self.column: secret.records.domain(self.column)}
         utility = TableUtility(
-            secret.records.frame,
-            {self.column: secret.records.domain(self.column)},
-            secret.records.frame.iloc[:0],
-            None,
-            deepcopy(secret.query_rng),
+            secret.records.frame, domains, secret.records.frame.iloc[:0], None, deepcopy(secret.query_rng)
         )
         _, bound = self._largest_posterior(secret.records, release)
         return {

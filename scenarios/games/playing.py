@@ -128,7 +128,8 @@ class Randomness:
 
 def scores_of(defense: Defense, attack: Attack, game: Game, secret: Any, published: Any, rngs: Randomness) -> Scores:
     """Scores of an attack's claims about a published release; the arguments are those of `claims_of`."""
-    return game.score(secret, published, claims_of(defense, attack, game, secret, published, rngs), rngs.score)
+    claims = claims_of(defense, attack, game, secret, published, rngs)
+    return game.score(secret, published, claims, rngs.score)
 
 
 def claims_of(defense: Defense, attack: Attack, game: Game, secret: Any, published: Any, rngs: Randomness) -> Any:

@@ -124,7 +124,8 @@ class Reports(ReportsGame):
         order = rng.permutation(len(self._population))
         records = self._population.take(order[: self.persons])
         values = records.domain(self.column).codes(records.frame[self.column])
-        return ReportSecret(records, values, self._population.take(order[self.persons : self.persons + self.auxiliary]))
+        others = self._population.take(order[self.persons : self.persons + self.auxiliary])
+        return ReportSecret(records, values, others)
 
     def knowledge(self, secret: ReportSecret, defense: Defense) -> Knowledge:
         """Give the auxiliary population and the mechanism."""
@@ -211,7 +212,8 @@ class Pool(ReportsGame):
     @cached_property
     def _people(self) -> tuple[Integers, Integers]:
         """Preferred pool of each person, and person of each row."""
-        return preferred_pools(self.records, self.column, pool_of_each(self.records, self.column))
+        preferred, person = preferred_pools(self.records, self.column, pool_of_each(self.records, self.column))
+        return preferred, person
 
     @cached_property
     def _eligible(self) -> Integers:
@@ -224,8 +226,9 @@ class Pool(ReportsGame):
 
     def _table(self, rows: Integers, person: Integers) -> Microdata:
         name = str(self.records.person)
+        frame = pd.DataFrame({name: person, self.column: self.records.frame[self.column].to_numpy()[rows]})
         return Microdata(
-            pd.DataFrame({name: person, self.column: self.records.frame[self.column].to_numpy()[rows]}),
+            frame,
             identifiers=(name,),
             sensitive=(self.column,),
             domains={self.column: self.records.domains[self.column]},
@@ -281,7 +284,5 @@ class Pool(ReportsGame):
 def _best_answers(goal: str, ranked: RankedAnswers, secret: ReportSecret, chance: float, rng: Generator) -> Scores:
     """Score of the best answer for each person; the measure ``answered`` is the share of persons with an answer."""
     answers = ranked.best(rng)
-    return Scores.of(
-        Score(goal, float((answers == secret.truths).mean()), chance, answers.size),
-        answered=float((answers >= 0).mean()),
-    )
+    score = Score(goal, float((answers == secret.truths).mean()), chance, answers.size)
+    return Scores.of(score, answered=float((answers >= 0).mean()))

@@ -133,9 +133,8 @@ class SparseRatings(TableGame):
 
     @cached_property
     def _utility(self) -> RatingUtility:
-        return RatingUtility(
-            self.records.frame, self.records.domains, str(self.records.person), self.item, self.rating, self.date
-        )
+        columns = (str(self.records.person), self.item, self.rating, self.date)
+        return RatingUtility(self.records.frame, self.records.domains, *columns)
 
     def draw(self, rng: Generator, choice: Any = None) -> SparseRatingsSecret:
         """Draw targets and the adversary's ratings of them.

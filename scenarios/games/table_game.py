@@ -77,9 +77,8 @@ class TableGame(Game):
 
     def table_utility(self, records: Microdata, held_out: Microdata, rng: Generator) -> TableUtility:
         """Utility measure of releases of `records`; `held_out` tests classifiers, and `rng` draws queries."""
-        return TableUtility(
-            records.frame, self.domains, held_out.frame, prediction_target(records.sensitive, self.domains), rng
-        )
+        target = prediction_target(records.sensitive, self.domains)
+        return TableUtility(records.frame, self.domains, held_out.frame, target, rng)
 
     def utility(self, secret: Any, release: MicrodataRelease) -> dict[str, float | None]:
         """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""
@@ -297,6 +296,5 @@ class SharedPeople(QuestionGame):
 
     def groups(self, rng: Generator) -> Sequence[Integers]:
         """Draw all people distinct and uniformly."""
-        return np.split(
-            rng.permutation(self.units.size), np.cumsum([self.originals, self.others, self.auxiliary, self.held_out])
-        )[:4]
+        ends = np.cumsum([self.originals, self.others, self.auxiliary, self.held_out])
+        return np.split(rng.permutation(self.units.size), ends)[:4]

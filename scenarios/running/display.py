@@ -288,7 +288,8 @@ class RunDisplay:
         import leaderboard as lb
 
         self.board_shown = True
-        table = lb.to_terminal(lb.rank(results), width=self.display.console.width if sys.stderr.isatty() else 120)
+        width = self.display.console.width if sys.stderr.isatty() else 120
+        table = lb.to_terminal(lb.rank(results), width=width)
         seconds = time.monotonic() - self.began
         self.display.console.print(printable(f"{title} ({seconds:.1f} s):\n\n{table}\n"), markup=False)
 
@@ -317,7 +318,8 @@ class RunDisplay:
         table = Table("defense", "worst attack so far", "of", box=None, pad_edge=False)
         for name in ("success", "chance", "plays"):
             table.add_column(name, justify="right")
-        for worst in self.standing.worst()[: max(3, self.display.console.height - MARGIN)]:
+        rows = max(3, self.display.console.height - MARGIN)
+        for worst in self.standing.worst()[:rows]:
             cells = (f"{worst.success:.0%}", f"{worst.chance:.1%}", str(worst.plays))
             # On one line, without markup.
             texts = (worst.defense, worst.attack, worst.goal, *cells)

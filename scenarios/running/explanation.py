@@ -33,16 +33,11 @@ def explain(catalogue: Catalogue, store: Store, *, fresh: bool) -> list[Explanat
     stored = _Stored(catalogue, store)
 
     def subject(result: Result) -> tuple[str, ...]:
-        return (
-            canonical(result.game),
-            result.defense,
-            canonical(result.parameters),
-            result.attack or "",
-            canonical(result.attack_parameters),
-            stored.reason(result),
-        )
+        what = (canonical(result.game), result.defense, canonical(result.parameters), result.attack or "")
+        return (*what, canonical(result.attack_parameters), stored.reason(result))
 
-    groups = grouped_by((result for unit in catalogue.missing(store, fresh=fresh) for result in unit.results), subject)
+    missing = catalogue.missing(store, fresh=fresh)
+    groups = grouped_by((result for unit in missing for result in unit.results), subject)
     return [
         Explanation(**{**vars(results[0]), "reason": why, "plays": tuple(result.play for result in results)})
         for (*_, why), results in groups.items()

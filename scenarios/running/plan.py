@@ -434,7 +434,8 @@ def _grid(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _entry(table: dict[str, Any], package: str) -> NamedMethod:
     method = build(table, package)
-    return NamedMethod(source_name(method), method, {name: value for name, value in table.items() if name != "use"})
+    parameters = {name: value for name, value in table.items() if name != "use"}
+    return NamedMethod(source_name(method), method, parameters)
 
 
 def _class_name(method: str, package: str) -> str:

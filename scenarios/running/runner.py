@@ -317,11 +317,8 @@ def play_catalogues(
     """
     interrupted = 0
     with Store(db) as store:
-        record_run_of(
-            store,
-            [catalogue.plan.name for catalogue in catalogues],
-            set().union(*(catalogue.keys for catalogue in catalogues)),
-        )
+        keys = set().union(*(catalogue.keys for catalogue in catalogues))
+        record_run_of(store, [catalogue.plan.name for catalogue in catalogues], keys)
         for catalogue in catalogues:
             plan = catalogue.plan
             reword(store, plan.name, catalogue.settings, catalogue.documents)

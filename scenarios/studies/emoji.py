@@ -39,16 +39,13 @@ def stages_section(pipeline: PipelineRun) -> Section:
     use_cases = pipeline.use_cases
     reports = sum(use_case.reports for use_case in use_cases)
     size = sum(use_case.nbytes for use_case in use_cases) / 1e6
+    published = sum(len(use_case.published.values) for use_case in use_cases)
     rows: list[list[Value]] = [
         ["device, in the clear", "person, time, use case, value", len(use_cases) * pipeline.events],
         ["device, privatized and sampled", "person, time, use case, report", reports],
         ["ingestor", "report, one heap for each use case, shuffled", reports],
         ["aggregator", "estimated count of each value", sum(use_case.protocol.d for use_case in use_cases)],
-        [
-            "published above the threshold",
-            "estimated count",
-            sum(len(use_case.published.values) for use_case in use_cases),
-        ],
+        ["published above the threshold", "estimated count", published],
     ]
     return Section(
         "From the device to the histogram",
@@ -235,9 +232,10 @@ class Emoji(Experiment):
         words = measured("new words", {}, lambda: measure_words(generator(seed, "emoji", "words")), no_losses)
         say(f"pool inference: {counted(plays, 'play')} for each of {len(self.epsilon) * len(self.reports)} settings")
         levels = [float(level) for level in self.epsilon]
+        pools = measure_pools(levels, self.reports, plays, seed, measured)
         return (
             stages_section(pipeline),
             histograms_section(pipeline),
             words_section(words),
-            pool_section(measure_pools(levels, self.reports, plays, seed, measured), levels, plays),
+            pool_section(pools, levels, plays),
         )

@@ -271,7 +271,8 @@ def measure_pipeline(rng: Generator) -> PipelineRun:
         (reports,) = ingested[name]
         protocol = reports.protocol
         expected = np.asarray(SENT * np.bincount(values, minlength=protocol.d).astype(float))
-        return UseCase(name, protocol, len(reports), nbytes, expected, protocol.estimate(reports), aggregate(reports))
+        estimated = protocol.estimate(reports)
+        return UseCase(name, protocol, len(reports), nbytes, expected, estimated, aggregate(reports))
 
     return PipelineRun(
         typed.size,
@@ -322,11 +323,9 @@ def measure_pools(
         return PoolResult(count, level, across_plays(rates, trials=TARGETS), float(scores[0].chance or 0), rates)
 
     def pool(count: int, level: float) -> PoolResult:
+        settings = {"reports": int(count), "epsilon": level}
         return measured(
-            "pool inference",
-            {"reports": int(count), "epsilon": level},
-            partial(measure, count, level),
-            lambda result: by_play(success=result.rates),
+            "pool inference", settings, partial(measure, count, level), lambda result: by_play(success=result.rates)
         )
 
     return tuple(tuple(pool(count, level) for level in levels) for count in reports)

@@ -165,13 +165,8 @@ def _repeated_audit(name: str, level: float, mechanism: Any, runs: int, plays: i
     rng = generator(seed, "epsilon-audit", repr(mechanism))
     confidence = 1 - (1 - CONFIDENCE) / plays
     audits = tuple(audit(audited, runs=runs, confidence=confidence, rng=play_rng) for play_rng in rng.spawn(plays))
-    return RepeatedAudit(
-        name,
-        level,
-        audited.epsilon,
-        tuple(pair.title for pair in audited.neighbours),
-        tuple(one.bounds for one in audits),
-    )
+    titles = tuple(pair.title for pair in audited.neighbours)
+    return RepeatedAudit(name, level, audited.epsilon, titles, tuple(one.bounds for one in audits))
 
 
 def losses_of_audit(audit: RepeatedAudit) -> Losses:

@@ -136,10 +136,5 @@ def read_experiment(source: str) -> ExperimentPlan | None:
         return None
     file = validated(path, tables, _ExperimentFile)
     head = file.scenario
-    return ExperimentPlan(
-        head.name,
-        head.title or head.name,
-        within(path, "experiment", build, file.experiment.model_dump(), "experiments"),
-        head.plays,
-        head.seed,
-    )
+    experiment = within(path, "experiment", build, file.experiment.model_dump(), "experiments")
+    return ExperimentPlan(head.name, head.title or head.name, experiment, head.plays, head.seed)

@@ -88,11 +88,8 @@ class LossGaps:
 
     def shape(self, setting: TrainingSetting) -> float:
         """The fitted theory's gap."""
-        return float(
-            self.bound.gap(
-                setting.rounds, records=self.experiment.records, clients=setting.clients, epsilon=setting.epsilon
-            )
-        )
+        m = self.experiment.records
+        return float(self.bound.gap(setting.rounds, records=m, clients=setting.clients, epsilon=setting.epsilon))
 
 
 @dataclass(frozen=True)
@@ -146,7 +143,8 @@ class LossProblem:
             return self.loss(weights), self.network.gradient(weights, features, labels)
 
         start: Any = np.zeros(self.network.size)
-        return float(minimize(loss_and_slope, start, jac=True, method="L-BFGS-B", options={"maxiter": 300}).fun)
+        optimum = minimize(loss_and_slope, start, jac=True, method="L-BFGS-B", options={"maxiter": 300})
+        return float(optimum.fun)
 
     def gap(self, setting: TrainingSetting, plays: int, seed: int) -> Gap:
         """Loss gap of `plays` trainings, each on fresh clients."""

@@ -206,7 +206,8 @@ def _protocol_measures(counts: Floats, epsilon: float) -> list[ProtocolMeasures]
 
 
 def _measured(name: str, epsilon: float, protocol: Floats, counts: Floats) -> ProtocolMeasures:
-    distance = float(np.linalg.norm(protocol @ counts - counts)) if len(protocol) == counts.size else None
+    square = len(protocol) == counts.size
+    distance = float(np.linalg.norm(protocol @ counts - counts)) if square else None
     variance = optimal_matrix.estimation_variance(protocol, counts)
     error = float(np.sqrt(variance)) if np.isfinite(variance) else None
     bits = optimal_matrix.mutual_information(protocol, counts) / float(np.log(2))
@@ -587,13 +588,12 @@ class PramHistogram(Experiment):
             case = make()
             say(f"case {position}: {case.counts.sum():,} records, {counted(plays, 'release')} for each k and method")
             rng = generator(seed, "pram-histogram", "case", position)
+            settings = {"case": position, "k": [int(level) for level in self.k]}
             result = measured(
-                "released histograms",
-                {"case": position, "k": [int(level) for level in self.k]},
-                partial(measure_case, case, self.k, plays, rng),
-                losses_of_case,
+                "released histograms", settings, partial(measure_case, case, self.k, plays, rng), losses_of_case
             )
-            sections.append(case_section(result, case_axis(position, case), min(self.k) if position == 3 else None))
+            mean_at = min(self.k) if position == 3 else None
+            sections.append(case_section(result, case_axis(position, case), mean_at))
         say("reading the histogram out of the matrix")
         levels = {"k": [int(level) for level in self.k]}
         rng = generator(seed, "pram-histogram", "matrix")

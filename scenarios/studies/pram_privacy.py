@@ -189,10 +189,8 @@ def sampled_epsilon(tune: Callable[[Histogram, Generator], Floats], runs: int, r
 
 def _features(histogram: Histogram, tune: Callable[[Histogram, Generator], Floats], rng: Generator) -> list[float]:
     retention = tune(histogram, rng)
-    released = sum(
-        int(rng.multinomial(count, column)[0])
-        for count, column in zip(histogram, transition_matrix(retention).T, strict=True)
-    )
+    columns = transition_matrix(retention).T
+    released = sum(int(rng.multinomial(count, column)[0]) for count, column in zip(histogram, columns, strict=True))
     return [retention[0], retention[1] - retention[0], released, released + 10 * retention[0]]
 
 
@@ -339,9 +337,8 @@ def audit_forms(runs: int, rng: Generator) -> DistinguishingAudits:
         "noise on the objective": lambda histogram, rng: retention_by_objective(histogram, 0.4, 0.4, rng),
         "noise on the matrix": lambda histogram, rng: retention_by_output(histogram, 0.4, 0.4, rng),
     }
-    return DistinguishingAudits(
-        runs, exact, tuple(AuditedForm(name, 0.8, sampled_epsilon(tune, runs, rng)) for name, tune in forms.items())
-    )
+    sampled = tuple(AuditedForm(name, 0.8, sampled_epsilon(tune, runs, rng)) for name, tune in forms.items())
+    return DistinguishingAudits(runs, exact, sampled)
 
 
 def play_pk(plays: int, seed: int) -> tuple[PkPlays, ...]:

@@ -53,10 +53,12 @@ def read(text: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, str | int):
+    if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, np.generic):
         return _plain(value.item())
+    if isinstance(value, int):
+        return value
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": repr(value)}
     if isinstance(value, np.ndarray):

@@ -161,10 +161,8 @@ def measure_new_words(rng: Generator) -> list[tuple[str, int, float]]:
     typed += [word for word in drawn if word not in WORDS][: WRITERS - len(typed)]
     puzzle = SequenceFragmentPuzzle(epsilon=WORDS_EPSILON, m=M, k=WORDS_K)
     discovered = puzzle.discover(puzzle.privatize(puzzle.encode(typed), device_rng))
-    return [
-        (name, typed.count(name), float(count))
-        for name, count in zip(puzzle.decode(discovered.values), discovered.counts, strict=True)
-    ]
+    names = puzzle.decode(discovered.values)
+    return [(name, typed.count(name), float(count)) for name, count in zip(names, discovered.counts, strict=True)]
 
 
 def meant_words(counts: Mapping[str, float]) -> dict[str, str]:

@@ -149,20 +149,14 @@ def measure_column(
     """
 
     def protocol(name: str, level: float) -> ProtocolResult:
+        settings = {"column": question.name, "epsilon": level}
         return measured(
-            name,
-            {"column": question.name, "epsilon": level},
-            partial(_measure_protocol, question, name, level, plays, seed),
-            _losses_of_protocol,
+            name, settings, partial(_measure_protocol, question, name, level, plays, seed), _losses_of_protocol
         )
 
     def histogram(level: float) -> EstimatedHistogram:
-        return measured(
-            "histogram",
-            {"column": question.name, "epsilon": level},
-            partial(_measure_histogram, question, level, seed),
-            no_losses,
-        )
+        settings = {"column": question.name, "epsilon": level}
+        return measured("histogram", settings, partial(_measure_histogram, question, level, seed), no_losses)
 
     names = [name for name in protocols() if name != "BinaryRandomizedResponse" or question.d == 2]
     return ColumnResult(

@@ -199,7 +199,8 @@ class PaidQuery:
             refuse(name not in file.columns, f"{roles}, {key}: there is no column {name!r} in {table}")
         domains = public_domains(declared)
         where = "a roles file (--roles)" if roles is None else str(roles)
-        self.query: Query = _read(text, Schema(file.columns, domains, tuple(declared.identifiers), where), declared)
+        schema = Schema(file.columns, domains, tuple(declared.identifiers), where)
+        self.query: Query = _read(text, schema, declared)
         self.epsilon = epsilon
         self.mechanism = mechanism
         self.path = account
@@ -296,14 +297,12 @@ def _rows_of_people(
     """Some columns of a file; where a column names the person, of at most so many rows of each, drawn at random."""
     if person is None:
         return file.read(columns, domains)
-    numbered = cast(
-        "CodedTexts", file.read([person], {name: domain for name, domain in domains.items() if name != person})[person]
-    )
+    names = {name: domain for name, domain in domains.items() if name != person}
+    numbered = cast("CodedTexts", file.read([person], names)[person])
     numbers = {text: number for number, text in enumerate(dict.fromkeys(text.strip() for text in numbered.texts))}
     by_code = np.array([*(numbers[text.strip()] for text in numbered.texts), -1], dtype=np.intp)
-    return file.read(columns, domains).take(
-        rows_of_each(each_a_person(by_code[numbered.codes]), most, np.random.default_rng())
-    )
+    people = each_a_person(by_code[numbered.codes])
+    return file.read(columns, domains).take(rows_of_each(people, most, np.random.default_rng()))
 
 
 def _read(text: str, schema: Schema, declared: Roles) -> Query:

@@ -84,9 +84,8 @@ class WholeTable:
             known = several is not None and bool((release.origin >= 0).all())
             people = person_numbers(records)[release.origin] if known else None
             person = None if several is None else several.person
-            holding = holding_share(
-                frame[released], records.frame, {name: records.domain(name) for name in released}, release.origin
-            )
+            domains = {name: records.domain(name) for name in released}
+            holding = holding_share(frame[released], records.frame, domains, release.origin)
             found = class_findings(
                 frame, released, sensitive, self.bound, counts=True, people=people, person=person, holding=holding
             )
@@ -177,12 +176,8 @@ def choice_sections(
     - of_people: What the numbers are to people who have several rows (`people_warnings`); none where a row is a person.
     """
     best = _best(choice, bound, f"{people:,} released people", only)
-    unit = [
-        Section(
-            "People",
-            tables=(Table("What these numbers are to people", ("of rows and people",), [(one,) for one in of_people]),),
-        )
-    ]
+    rows = [(one,) for one in of_people]
+    unit = [Section("People", tables=(Table("What these numbers are to people", ("of rows and people",), rows),))]
     covered = [Section("Guarantees", tables=tuple(tables)) for tables in guarantee_tables(guarantees).values()]
     return [
         best,
@@ -235,13 +230,8 @@ def _classes(bound: float, effects: Mapping[str, Effect]) -> list[Section]:
     if not rows:
         return []
     note = "Counted in one release of the whole table, as `tokumei report` counts them. The plays do not test them."
-    return [
-        Section(
-            "Classes",
-            tuple(f"{one}." for one in class_warnings(bound, effects)),
-            (Table("Classes of people alike in the whole table", ("setting", "finding", "risk"), rows, 2, note),),
-        )
-    ]
+    table = Table("Classes of people alike in the whole table", ("setting", "finding", "risk"), rows, 2, note)
+    return [Section("Classes", tuple(f"{one}." for one in class_warnings(bound, effects)), (table,))]
 
 
 def commands(choice: Choice, bound: float, source: Source) -> list[tuple[str, str, str]]:
@@ -335,9 +325,8 @@ def _best(choice: Choice, bound: float, released: str, only: Sequence[str]) -> S
     title = f"Best settings within {exact(bound)}" if meets else f"Finalists, none within {exact(bound)} in these plays"
     tables = (Table(title, columns, rows, digits=3, note=note),) if rows else ()
     says = verdict(choice, bound, only)
-    return Section(
-        "Choice", (f"{says[0].upper()}{says[1:]}.", *(f"{one}." for one in nearest_words(choice, bound))), tables
-    )
+    near = (f"{one}." for one in nearest_words(choice, bound))
+    return Section("Choice", (f"{says[0].upper()}{says[1:]}.", *near), tables)
 
 
 def _commands(choice: Choice, bound: float, source: Source) -> list[Section]:
@@ -345,12 +334,8 @@ def _commands(choice: Choice, bound: float, source: Source) -> list[Section]:
     if not rows:
         return []
     columns = ("setting", "release", "report")
-    return [
-        Section(
-            COMMANDS,
-            tables=(Table("Release of the whole table, and report", columns, rows, note=f"{CONTROL}: {HELD_BACK}."),),
-        )
-    ]
+    note = f"{CONTROL}: {HELD_BACK}."
+    return [Section(COMMANDS, tables=(Table("Release of the whole table, and report", columns, rows, note=note),))]
 
 
 def _row(one: Finalist) -> list[Value]:
@@ -380,13 +365,8 @@ def _costs(entries: Sequence[NamedMethod], effects: Mapping[str, Effect]) -> lis
         return []
     columns = list(effects[shown[0]].costs)
     rows = [[column, *(effects[name].costs.get(column, "left out") for name in shown)] for column in columns]
-    return [
-        Section(
-            "Costs",
-            tuple(f"{one}." for one in hidden_warnings(effects)),
-            (Table("What each setting does to the columns of the whole table", ("column", *shown), rows),),
-        )
-    ]
+    table = Table("What each setting does to the columns of the whole table", ("column", *shown), rows)
+    return [Section("Costs", tuple(f"{one}." for one in hidden_warnings(effects)), (table,))]
 
 
 def _front(choice: Choice, bound: float) -> list[Section]:

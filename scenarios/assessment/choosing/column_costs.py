@@ -78,9 +78,8 @@ def column_costs(
         elif (origin < 0).any():
             costs[name] = _distribution(records.frame[name], cells, units.get(name, VALUES))
         else:
-            costs[name] = _cells(
-                records.frame[name].iloc[origin].reset_index(drop=True), cells, units.get(name, VALUES)
-            )
+            original = records.frame[name].iloc[origin].reset_index(drop=True)
+            costs[name] = _cells(original, cells, units.get(name, VALUES))
     return costs
 
 

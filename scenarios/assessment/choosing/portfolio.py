@@ -77,9 +77,8 @@ def read_portfolio(
     ]
     plan = plan_from_tables(path, tables, dataset)
     if only:
-        plan = replace(
-            plan, defenses=tuple(entry for entry in plan.defenses if any(is_of(entry, kind) for kind in only))
-        )
+        wanted = tuple(entry for entry in plan.defenses if any(is_of(entry, kind) for kind in only))
+        plan = replace(plan, defenses=wanted)
     fitting, misfits = _fitting(plan, keep)
     require(fitting, f"no setting of the portfolio fits the table: {'; '.join(misfits)}")
     return Portfolio(replace(plan, defenses=fitting), (*notes, *misfits))

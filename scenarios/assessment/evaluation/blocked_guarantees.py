@@ -54,7 +54,8 @@ def _missing(records: Microdata) -> Iterator[tuple[str, Microdata]]:
     ideal = _ideal(records)
     for name in records.released_columns:
         if records.frame[name].isna().any():
-            yield name, ideal.with_frame(ideal.frame.assign(**{name: ideal.frame[name].where(ideal.frame.index > 0)}))
+            column = ideal.frame[name].where(ideal.frame.index > 0)
+            yield name, ideal.with_frame(ideal.frame.assign(**{name: column}))
 
 
 def _ideal(records: Microdata) -> Microdata:

@@ -283,7 +283,8 @@ def trials_needed(outcome: MeasuredAttack, threshold: float, number: int = 1) ->
         return None
 
     def shown(trials: int) -> bool:
-        repeated = replace(score, trials=trials, control_trials=None if score.control_trials is None else trials)
+        controls = None if score.control_trials is None else trials
+        repeated = replace(score, trials=trials, control_trials=controls)
         return _upper(replace(outcome, score=repeated), number) <= threshold
 
     return _smallest(shown) if shown(MOST) else None

@@ -89,9 +89,8 @@ class GivenMembers(MemberQuestion):
     def score(self, people: Drawn, published: MicrodataRelease, claims: Decisions, rng: Generator) -> Scores:
         """Score the people; the measure ``alike`` says whether all of them have the same score."""
         decisions, member = people.decided(claims)
-        return membership_scores(decisions, member, rng).with_measures(
-            alike=float((decisions.scores == decisions.scores[0]).all())
-        )
+        alike = float((decisions.scores == decisions.scores[0]).all())
+        return membership_scores(decisions, member, rng).with_measures(alike=alike)
 
 
 class LearnedBaseline(AttributeQuestion):
@@ -110,9 +109,8 @@ class LearnedBaseline(AttributeQuestion):
 
     def control(self, people: Drawn, correct: Floats, has_value: Booleans) -> tuple[float, int]:
         """Successes and trials of the baseline about the same people."""
-        return by_person(
-            self.setting.kept(f"baseline of {self.column}", self.targets, self.baseline), has_value, people.whose
-        )
+        inferred = self.setting.kept(f"baseline of {self.column}", self.targets, self.baseline)
+        return by_person(inferred, has_value, people.whose)
 
     def baseline(self) -> Floats:
         """Probability that the baseline infers each target's value, shape (targets,)."""
@@ -267,9 +265,8 @@ class PosedQuestions:
     @cached_property
     def file(self) -> ReleasedFile:
         """The release as a defense, with the origins that were recognized."""
-        return ReleasedFile.of(
-            MicrodataRelease(self.table.frame, self.origin.origin), self.setting.records, self.table.sha256
-        )
+        release = MicrodataRelease(self.table.frame, self.origin.origin)
+        return ReleasedFile.of(release, self.setting.records, self.table.sha256)
 
     @cached_property
     def release(self) -> MicrodataRelease:
@@ -369,15 +366,8 @@ class PosedQuestions:
             same = (knows, column) == (self.only.knows, self.only.column)
             asked = [attack for attack in asked if same and type(attack).__name__ == self.only.attack]
         for attack in asked:
-            play = partial(
-                scores_of,
-                self.file,
-                attack,
-                game,
-                people,
-                self.release,
-                Randomness.in_turn(self._rng(*names, type(attack).__name__)),
-            )
+            rngs = Randomness.in_turn(self._rng(*names, type(attack).__name__))
+            play = partial(scores_of, self.file, attack, game, people, self.release, rngs)
             yield attempted(attack, knows, play, column, nothing_told=nothing_told)
 
     @property
@@ -416,9 +406,8 @@ class PosedQuestions:
         for attack in pursuing(GivenMembers.takes, ATTACKS):
             for knows, columns in self._known.items():
                 nothing = self._tells_nothing(columns, self.setting.records.frame, others.frame)
-                yield from self._asked(
-                    GivenMembers(known=columns), people, knows, ("membership", ""), [attack], nothing_told=nothing
-                )
+                question = GivenMembers(known=columns)
+                yield from self._asked(question, people, knows, ("membership", ""), [attack], nothing_told=nothing)
 
     def _attributes(self, column: str) -> Iterator[MeasuredAttack]:
         setting, count = self.setting, self.targets
@@ -437,15 +426,8 @@ class PosedQuestions:
             others = strangers = with_sensitive(self._public(setting.others(self.targets)), column)
             people = self._people(members, others, with_sensitive(self._own_people, column))
             question, name = AttributeQuestion(), "attribute"
-        yield from self._asked(
-            question,
-            people,
-            QUASI,
-            (name, column),
-            ATTACKS,
-            column,
-            nothing_told=self._tells_nothing([column], setting.records.frame, strangers.frame),
-        )
+        nothing = self._tells_nothing([column], setting.records.frame, strangers.frame)
+        yield from self._asked(question, people, QUASI, (name, column), ATTACKS, column, nothing_told=nothing)
 
     def isolating(self) -> list[Conjunction]:
         """Predicates of the attacks that hold for rows of one person, as `outcomes` scores them."""
@@ -454,14 +436,8 @@ class PosedQuestions:
         game = FinishedRelease(people=people, question=question)
         found: dict[Conjunction, None] = {}
         for attack in pursuing(question.takes, ATTACKS):
-            claims = claims_of(
-                self.file,
-                attack,
-                game,
-                people,
-                self.release,
-                Randomness.in_turn(self._rng(*names, type(attack).__name__)),
-            )
+            rngs = Randomness.in_turn(self._rng(*names, type(attack).__name__))
+            claims = claims_of(self.file, attack, game, people, self.release, rngs)
             found |= {one: None for one in claims.predicates if question.isolated([one], people.records)}
         return list(found)
 
@@ -495,14 +471,8 @@ class PosedQuestions:
         question = LinkQuestion(parts=dict(zip(SIDES, two_halves(columns), strict=True)))
         members, others = (self._public(side(self.targets)) for side in (self.setting.members, self.setting.others))
         people = self._people(one_row(members), one_row(others), self._own_people)
-        yield from self._asked(
-            question,
-            people,
-            HALVES,
-            ("linkability", ""),
-            ATTACKS,
-            nothing_told=self._tells_nothing(columns, self.setting.records.frame, others.frame),
-        )
+        nothing = self._tells_nothing(columns, self.setting.records.frame, others.frame)
+        yield from self._asked(question, people, HALVES, ("linkability", ""), ATTACKS, nothing_told=nothing)
 
     @cached_property
     def _row(self) -> pd.DataFrame | None:
@@ -666,11 +636,8 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         own = table.alike[found.inside]
         diversity = {name: l_diversity(own, quasi, name, classes=found.classes) for name in sensitive}
     copies = copied_records(setting, table)
-    notes = [
-        *map(str, table.notes),
-        *questions.notes(),
-        *people_notes(setting, None if found is None else found.people),
-    ]
+    people = None if found is None else found.people
+    notes = [*map(str, table.notes), *questions.notes(), *people_notes(setting, people)]
     notes += [one.words for one in copies if one.unique]
     if origin.kind == "unknown":
         notes.append("if rows are synthetic, classes (k, l) say little about risk")

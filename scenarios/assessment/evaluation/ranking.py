@@ -68,14 +68,8 @@ def baseline_releases(dataset: Dataset, seed: int) -> tuple[list[UnreadRelease],
             notes.append(f"{name}: left out, since {error}")
             continue
         note = f"built-in defense; guaranteed: {guaranteed}"
-        files.append(
-            UnreadRelease(
-                name,
-                as_csv(release.analyst_table).encode(),
-                note,
-                guarantee_on(dataset, NamedMethod(method.__name__, defense, parameters), guaranteed),
-            )
-        )
+        guarantee = guarantee_on(dataset, NamedMethod(method.__name__, defense, parameters), guaranteed)
+        files.append(UnreadRelease(name, as_csv(release.analyst_table).encode(), note, guarantee))
     return files, notes
 
 
@@ -198,7 +192,8 @@ def _lines(task: tuple[EvaluationSetting, int, UnreadRelease]) -> Iterator[Ranke
 def _line(setting: EvaluationSetting, file: UnreadRelease) -> RankedRelease:
     """Evaluate one file; what is wrong with it becomes the reason of its line."""
     try:
-        return RankedRelease(file.name, _named(evaluate(setting, setting.read(file.name, file.data)), file))
+        table = setting.read(file.name, file.data)
+        return RankedRelease(file.name, _named(evaluate(setting, table), file))
     except ValueError as error:
         return RankedRelease(file.name, None, one_line(error))
     except MemoryError:
@@ -245,10 +240,9 @@ def ranking_sections(
     failed = [line for line in lines if line.evaluation is None]
     goals = in_order({outcome.goal for one in evaluations for outcome, _ in one.advantages})
     tables = [_board(evaluations, failed), _by_goal(evaluations, goals)]
+    meanings = tuple(f"{goal_title(goal)}. {goal_meaning(goal)}" for goal in goals)
     sections = [
-        Section(
-            "Finished releases", tuple(f"{goal_title(goal)}. {goal_meaning(goal)}" for goal in goals), tuple(tables)
-        ),
+        Section("Finished releases", meanings, tuple(tables)),
         *(Section("Built-in defenses", (), tuple(tables)) for tables in guarantee_tables(guarantees).values()),
         Section("Notes", (), (_notes(evaluations, failed),)),
     ]

@@ -96,9 +96,8 @@ def _shares_of_people(classes: Integers, people: Integers, mass: Floats) -> csr_
 
     A person has a value as surely as the surest row of the person in the class.
     """
-    member = (
-        pd.DataFrame({"class": classes, "person": people}).groupby(["class", "person"], sort=False).ngroup().to_numpy()
-    )
+    pairs = pd.DataFrame({"class": classes, "person": people})
+    member = pairs.groupby(["class", "person"], sort=False).ngroup().to_numpy()
     order = np.argsort(member, kind="stable")
     starts = np.flatnonzero(np.diff(member[order], prepend=-1))
     surest = np.maximum.reduceat(mass[order], starts, axis=0)
@@ -221,7 +220,8 @@ def class_findings(
             low, high = (value if title == SMALLEST or value > ALL else 0.0), 1.0
             how = f"{COUNTED} in rows: nobody knows whose they are"
             words = f"{words} {UNSTATED.format(person)}"
-        findings.append(Finding(title, value, low, high, _status(low, high, threshold), how, words, ((QUASI, value),)))
+        status = _status(low, high, threshold)
+        findings.append(Finding(title, value, low, high, status, how, words, ((QUASI, value),)))
     return findings
 
 
@@ -580,11 +580,8 @@ def health(measured: Measured) -> Section:
         over = [finding.title for finding in decisive if finding.high > one.value]
         kept = "yes" if decisive and not over else f"no: {over[0]}" if over else NOT_MEASURED
         rows.append((exact(one.value), one.classes, one.use, kept, one.source))
-    return Section(
-        "Profile: health data",
-        (),
-        (Table("Usual thresholds", ("threshold", "class size", "usual use", "kept", "source"), rows),),
-    )
+    columns = ("threshold", "class size", "usual use", "kept", "source")
+    return Section("Profile: health data", (), (Table("Usual thresholds", columns, rows),))
 
 
 PROFILES = {"wp29": wp29, "japan": japan, "health": health}
@@ -647,12 +644,8 @@ MOST_NAMED = 12
 
 def full_verdict(measured: Measured) -> str:
     """What the findings say together, and to whom; the same on the terminal and in the report."""
-    return " ".join(
-        [
-            verdict(measured.findings, unmeasured_goals(measured), measured.unknown, measured.threshold),
-            *attacker_words(measured),
-        ]
-    )
+    says = verdict(measured.findings, unmeasured_goals(measured), measured.unknown, measured.threshold)
+    return " ".join([says, *attacker_words(measured)])
 
 
 def attacker_words(measured: Measured) -> list[str]:

@@ -349,7 +349,8 @@ def report_content(
     of_classes = count(table.alike[list(setting.columns)])
     of_identifiers = identifier_findings(table.unknown, records.frame[list(records.identifiers)])
     of_copies = copy_findings(evaluation, threshold)
-    findings = ordered([*of_classes, *of_identifiers, *of_copies, *attack_findings(evaluation, threshold, releases)])
+    of_attacks = attack_findings(evaluation, threshold, releases)
+    findings = ordered([*of_classes, *of_identifiers, *of_copies, *of_attacks])
     measured = Measured(
         setting=setting,
         evaluation=evaluation,
@@ -364,18 +365,18 @@ def report_content(
         quasi_identifiers=tuple(name for name in records.quasi_identifiers if name in table.frame.columns),
         sensitive=tuple(sensitive),
     )
-    remedies = Advisor(
-        setting, table, origin, evaluation, threshold, count, () if after is None else tuple(after.sets)
-    ).advice(findings)
+    sets = () if after is None else tuple(after.sets)
+    remedies = Advisor(setting, table, origin, evaluation, threshold, count, sets).advice(findings)
     domains = {name: table.domains[name] for name in setting.columns}
     correlations = tuple(rank_correlations(records.frame, table.suppressed[list(setting.columns)], domains))
     people = replace(records, domains={**records.domains, **table.domains})
+    release = MicrodataRelease(table.frame, origin.origin)
     return ReportContent(
         measured=measured,
         counts=counts,
         before=before,
         after=after,
-        costs=column_costs(people, MicrodataRelease(table.frame, origin.origin), setting.dataset.written.date_units),
+        costs=column_costs(people, release, setting.dataset.written.date_units),
         correlations=correlations,
         guarantee=guarantee,
         guaranteed_by=defense_name,

@@ -400,9 +400,8 @@ def _attacks(measured: Measured) -> Section:
         "without the release. An attack that does not answer is counted as wrong. An advantage below 0 is worse than "
         f"guessing, and no risk. {KNOWN[0].upper()}{KNOWN[1:]}. {INTERVALS}"
     )
-    notes = Table(
-        "Notes", ("what was recognized, and what cannot be seen",), [(one,) for one in measured.evaluation.notes]
-    )
+    texts = [(one,) for one in measured.evaluation.notes]
+    notes = Table("Notes", ("what was recognized, and what cannot be seen",), texts)
     attacks = Table("All attacks", columns, list(attack_rows(measured)), 3, note)
     copies = [
         (one.about, one.unique, with_share(one.copied, one.unique), f"{one.chance:.1%}")
@@ -411,12 +410,8 @@ def _attacks(measured: Measured) -> Section:
     ]
     if not copies:
         return Section("Attacks", (), (attacks, notes))
-    verbatim = Table(
-        "Unique records in the release",
-        ("columns", "people with a unique record", "stand verbatim in the release", "by chance"),
-        copies,
-        note=COPIES,
-    )
+    heads = ("columns", "people with a unique record", "stand verbatim in the release", "by chance")
+    verbatim = Table("Unique records in the release", heads, copies, note=COPIES)
     return Section("Attacks", (), (attacks, verbatim, notes))
 
 

@@ -169,9 +169,8 @@ class Advisor:
     _remedies: list[Remedy] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._remedies.extend(
-            recodings(self.table.frame.reset_index(drop=True), self.table.domains, math.ceil(1 / self.threshold))
-        )
+        frame = self.table.frame.reset_index(drop=True)
+        self._remedies.extend(recodings(frame, self.table.domains, math.ceil(1 / self.threshold)))
         joined = together(self._remedies)
         self._remedies.extend([joined] if joined is not None else [])
 
@@ -221,20 +220,18 @@ class Advisor:
         if worst is None:
             return None
         recoded = replace(self.table, frame=self.table.frame.assign(**remedy.columns))
-        estimates = [
-            outcome.advantage()
-            for outcome in PosedQuestions(self.setting, recoded, self.origin, worst[0]).outcomes()
-            if outcome.goal == goal
-        ]
+        questions = PosedQuestions(self.setting, recoded, self.origin, worst[0])
+        estimates = [outcome.advantage() for outcome in questions.outcomes() if outcome.goal == goal]
         return max((max(0.0, one.value) for one in estimates if one is not None), default=None)
 
     def _class_words(self, title: str) -> str:
         """Sets of columns that single rows out, or the cells of the class that says most."""
         quasi = [name for name in self.setting.records.quasi_identifiers if name in self.table.frame]
         if title == SMALLEST and self.alone:
-            return "; ".join(
+            sets = (
                 f"{names.replace(', ', ' x ')} ({counted(rows, 'row')} alone)" for names, rows in self.alone[:SHOWN]
             )
+            return "; ".join(sets)
         alike = self.table.alike
         classes = equivalence_classes(alike, quasi)
         if title == SMALLEST:

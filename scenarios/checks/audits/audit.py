@@ -284,7 +284,8 @@ def one_run_audit(
         f"{subject.name}: each run must give every canary a score, without NaN",
     )
     # Ties are broken at random, so that the guesses depend on the output alone.
-    ranked = np.take_along_axis(included, np.lexsort((tie_rng.random(scores.shape), scores)), axis=1)
+    order = np.lexsort((tie_rng.random(scores.shape), scores))
+    ranked = np.take_along_axis(included, order, axis=1)
     correct = [_correct(ranked, number) for _, number in plan]
     parts = []
     for (form, number), hits in zip(plan, correct, strict=True):
@@ -294,7 +295,8 @@ def one_run_audit(
             shift = gaussian_shift_bound(hits, number, count, runs=runs, confidence=level)
             bound = gaussian_epsilon(shift, subject.delta) if shift > 0 else 0.0
         parts.append(Guesses(form, number, hits, bound))
-    return OneRunAudit(subject, tuple(part.bound for part in parts), runs, confidence, count, tuple(parts))
+    bounds = tuple(part.bound for part in parts)
+    return OneRunAudit(subject, bounds, runs, confidence, count, tuple(parts))
 
 
 def _plan(count: int, guesses: int | None, gaussian: bool) -> list[tuple[str, int]]:

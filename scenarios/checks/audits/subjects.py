@@ -319,11 +319,12 @@ def _numeric(mechanism: Any) -> Subject:
     if takes_integers_only(mechanism):
         s, offset = float(np.floor(s)), 0.0
         require(s >= 1, "sensitivity: integers that differ are 1 apart, and it is less")
+    starts = dict.fromkeys([0.0, offset])
     return _subject(
         mechanism,
         [
             _pair(f"value {start:g} or {start + s:g}", partial(_numbers, mechanism), start, start + s)
-            for start in dict.fromkeys([0.0, offset])
+            for start in starts
         ],
         runs=ONE_BY_ONE if _base(mechanism, int(offset)) is None else 400_000,
     )

@@ -49,7 +49,8 @@ def dependence(defense: Defense, records: Microdata, rows: Sequence[int], rng: G
             return "does not release one row a record"
     frames = [_in_order(release) for release in releases]
     for row, copies in zip(rows, map(_in_order, copied), strict=True):
-        columns = list(_compared(copies, pd.concat([frame.iloc[[row]] for frame in frames], ignore_index=True)))
+        among = pd.concat([frame.iloc[[row]] for frame in frames], ignore_index=True)
+        columns = list(_compared(copies, among))
         for name, alone, together in columns:
             if _p_value(alone, together) * len(columns) * len(rows) < FALSE_ALARM:
                 return f"releases {name} of a record otherwise among other records than among copies of it"
@@ -188,32 +189,18 @@ def of_defense(defense: Defense) -> Subject:
             for title, asked in _workloads().items()
         ]
         asked = _workloads()["histogram"]
-        pairs.append(
-            Neighbours(
-                "histogram, middle category",
-                *[partial(session_answers, defense, (first, middle), which, *asked) for which in (0, 1)],
-            )
-        )
+        sessions = [partial(session_answers, defense, (first, middle), which, *asked) for which in (0, 1)]
+        pairs.append(Neighbours("histogram, middle category", *sessions))
     else:
         pairs = [
             Neighbours(title, partial(_rows, defense, first), partial(_rows, defense, other))
             for title, other in (("first record", second), ("first record, middle category", middle))
         ]
         if not defense.randomizes_records_independently:
-            pairs.append(
-                Neighbours(
-                    "one of 200 records of two categories",
-                    *[partial(_counts, defense, halved(which)) for which in (0, 1)],
-                )
-            )
-    return Subject(
-        repr(defense),
-        float(claim.epsilon),
-        float(claim.delta or 0.0),
-        tuple(pairs),
-        tight=False,
-        runs=COPIES if defense.randomizes_records_independently else RUNS,
-    )
+            halves = [partial(_counts, defense, halved(which)) for which in (0, 1)]
+            pairs.append(Neighbours("one of 200 records of two categories", *halves))
+    runs = COPIES if defense.randomizes_records_independently else RUNS
+    return Subject(repr(defense), float(claim.epsilon), float(claim.delta or 0.0), tuple(pairs), tight=False, runs=runs)
 
 
 def table(which: int, size: int = SIZE) -> Microdata:

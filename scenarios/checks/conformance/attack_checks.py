@@ -135,12 +135,13 @@ def stages() -> dict[tuple[str, str], Stage]:
 
     Of attacks without a stage only the parameters are checked.
     """
-    return {
+    asked = {
         (goal, SharedPeople.kind): Stage(partial(_shared, question.example()), claims)
         for question in exported("questions").values()
         if issubclass(question, Question)
         for goal, claims in question.takes.items()
-    } | STAGES
+    }
+    return asked | STAGES
 
 
 def attack_checks(method: type[Attack]) -> Iterator[Check]:
@@ -196,7 +197,8 @@ def _inputs(method: type[Attack], stage: Stage, records: Microdata | None = None
     """
     game = stage.game(people(60, generator(0, "people")) if records is None else records)
     secret = game.draw(generator(0, "draw"))
-    defense = Mondrian(k=min(2, len(secret.records))) if method.goal == "downcoding" else Identity()
+    groups = Mondrian(k=min(2, len(secret.records)))
+    defense = groups if method.goal == "downcoding" else Identity()
     published = make_release(defense, game, secret, generator(0, "release"))[1]
     return Inputs(
         game.view(published, generator(0, "view")),
@@ -247,7 +249,8 @@ def _first_run(method: type[Attack], stage: Stage, inputs: Callable[[], Inputs])
     given = inputs()[:2]
     before = [_tables(part) for part in given]
     claims = _run(method, stage, *given)
-    return claims, [type(part).__name__ for part, tables in zip(given, before, strict=True) if _tables(part) != tables]
+    pairs = zip(given, before, strict=True)
+    return claims, [type(part).__name__ for part, tables in pairs if _tables(part) != tables]
 
 
 def _unmodified(method: type[Attack], first: Callable[[], tuple[Claims, list[str]]]) -> None:

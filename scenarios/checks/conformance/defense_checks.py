@@ -71,7 +71,8 @@ def check_guarantees(method: type[Defense]) -> None:
     for number in range(20):
         records = people(30 + 5 * number, generator(number, "promise"), missing=number % 3 == 0)
         guaranteed = example(method).guarantee(records)
-        check_guarantee(guaranteed, records, release_of(method, records, "promise", number).frame, method.guarantee)
+        frame = release_of(method, records, "promise", number).frame
+        check_guarantee(guaranteed, records, frame, method.guarantee)
 
 
 def check_guarantee(

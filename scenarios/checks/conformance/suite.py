@@ -202,9 +202,8 @@ def suite(name: str) -> Iterator[TaskStep | Begun | CheckOutcome | Untested]:
             yield item
         if not failed and has_output(method):
             # Costlier than the others, and only if they say that the class can be used.
-            yield from outcomes(
-                [Check("same seed, same output in other processes", partial(check_other_processes, method, name))]
-            )
+            compared = partial(check_other_processes, method, name)
+            yield from outcomes([Check("same seed, same output in other processes", compared)])
         yield Untested(tuple(untested_guarantees(method)))
 
 
@@ -216,9 +215,8 @@ def suite_outcomes(name: str, timeout: float) -> Iterator[Found]:
     if ":" not in name:
         yield from suite(name)
         return
-    worker = IsolatedWorker[str, Begun | CheckOutcome | Untested](
-        suite, Limits(time=timeout), partial(_search, sys.path, os.getcwd())
-    )
+    prepare = partial(_search, sys.path, os.getcwd())
+    worker = IsolatedWorker[str, Begun | CheckOutcome | Untested](suite, Limits(time=timeout), prepare)
     try:
         yield from worker.results(name)
     finally:

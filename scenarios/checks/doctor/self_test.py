@@ -252,11 +252,8 @@ def _attack(board: BoardResult) -> Diagnosis:
 
 def _gate(board: BoardResult) -> Diagnosis:
     """The gate must refuse the original table, and let the table of constants pass."""
-    refused = {
-        check.defense
-        for check in lb.gate_checks(board.results, lb.GateBounds(max_advantage={None: BOUND}))
-        if not check.passed
-    }
+    checks = lb.gate_checks(board.results, lb.GateBounds(max_advantage={None: BOUND}))
+    refused = {check.defense for check in checks if not check.passed}
     if refused == {"Identity"}:
         return Diagnosis("gate", "ok", f"a bound of {BOUND:g} refuses the original table, and no table of constants")
     return Diagnosis(

@@ -85,13 +85,13 @@ class VisitingHours(StatisticsGame):
             sensitive=(self.column,),
             domains={"day": CategoricalDomain(tuple(days)), self.column: domain},
         )
+        counts = {day: Histogram(self.column, where=(Condition("day", values=(day,)),)) for day in days}
         target = LinearSecret(
-            tuple(Histogram(self.column, where=(Condition("day", values=(day,)),)) for day in days),
+            tuple(counts[day] for day in days),
             tuple([1 / self.weeks] * self.weeks + [-1 / self.weeks] * self.weeks),
         )
-        knowledge = StatisticsKnowledge(
-            visits.frame.iloc[:0], visits.take([]), targets=(target,), categories=domain.categories
-        )
+        no_records = visits.take([])
+        knowledge = StatisticsKnowledge(no_records.frame, no_records, targets=(target,), categories=domain.categories)
         _, sizes = np.unique(hours, return_counts=True)
         # The analyst asks for the hours of all visits; their total number is public.
         workload = (AnalystQuery(Histogram(self.column), len(visits) / domain.size),)
@@ -151,9 +151,10 @@ class GroupsGame(StatisticsGame):
             of_all, of_others = total(everybody), total(np.arange(self.persons) != person, -1.0)
             return LinearSecret(of_all.queries + of_others.queries, of_all.weights + of_others.weights)
 
+        no_records = records.take([])
         knowledge = StatisticsKnowledge(
-            records.frame.iloc[:0],
-            records.take([]),
+            no_records.frame,
+            no_records,
             targets=tuple(one(person) for person in range(self.persons)),
             low=self.low,
             high=self.high,

@@ -68,9 +68,8 @@ class NeighboursGame(CuratorGame):
 
     def _secret(self, first: Microdata, second: Microdata, rng: Generator) -> DistinguishingSecret:
         """Put either table behind half of the challenges, in random order."""
-        return DistinguishingSecret(
-            first, second, rng.permutation(self.challenges) < self.challenges // 2, seed_of(rng)
-        )
+        order = rng.permutation(self.challenges) < self.challenges // 2
+        return DistinguishingSecret(first, second, order, seed_of(rng))
 
     def knowledge(self, secret: DistinguishingSecret, defense: Defense) -> DistinguishingKnowledge:
         """Give the challenges, and a function that runs the curator on either table."""
@@ -83,9 +82,10 @@ class NeighboursGame(CuratorGame):
 
         rngs = np.random.default_rng(secret.seed).spawn(self.challenges)
         challenges = [session(int(which), rng) for which, rng in zip(secret.second, rngs, strict=True)]
+        no_records = secret.records.take([])
         return DistinguishingKnowledge(
-            secret.records.frame.iloc[:0],
-            secret.records.take([]),
+            no_records.frame,
+            no_records,
             queries=tuple(question.query for question in self._questions),
             challenges=challenges,
             practise=session,
@@ -314,8 +314,5 @@ class GraphNeighbours(NeighboursGame):
             changed = ((frame["user"] == person) | (frame["other"] == person)).to_numpy()
             second = frame["friend"]
         fewer = frame[~changed] if self.level == "person" else frame.assign(friend=frame["friend"].mask(changed, "no"))
-        return self._secret(
-            self.records.with_frame(fewer.reset_index(drop=True)),
-            self.records.with_frame(frame.assign(friend=second)),
-            order_rng,
-        )
+        without = self.records.with_frame(fewer.reset_index(drop=True))
+        return self._secret(without, self.records.with_frame(frame.assign(friend=second)), order_rng)

@@ -260,8 +260,9 @@ class Newcomer(StatisticsGame):
             (Mean(self.column), Mean(self.column, members=residents)), (float(count), -float(count - 1))
         )
         values = numbers(records, self.column)
+        no_records = records.take([])
         knowledge = StatisticsKnowledge(
-            records.frame.iloc[:0], records.take([]), targets=(target,), low=domain.low, high=domain.high
+            no_records.frame, no_records, targets=(target,), low=domain.low, high=domain.high
         )
         workload = tuple(AnalystQuery(query, (domain.low + domain.high) / 2) for query in target.queries)
         chance = best_guess(numbers(self.records, self.column), self.tolerance)

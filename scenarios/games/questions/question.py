@@ -35,17 +35,11 @@ def controlled(
       ``risk_high``, the rate after control (`metrics.score.risk_after_control`), and the given ones.
     """
     if not trials or not control_trials:
-        return Scores.of(
-            Score(goal, None, None, trials, control_trials), risk=None, risk_low=None, risk_high=None, **measures
-        )
+        empty = Score(goal, None, None, trials, control_trials)
+        return Scores.of(empty, risk=None, risk_low=None, risk_high=None, **measures)
     risk = risk_after_control(successes, trials, control_successes, control_trials)
-    return Scores.of(
-        Score(goal, successes / trials, control_successes / control_trials, trials, control_trials),
-        risk=risk.value,
-        risk_low=risk.low,
-        risk_high=risk.high,
-        **measures,
-    )
+    score = Score(goal, successes / trials, control_successes / control_trials, trials, control_trials)
+    return Scores.of(score, risk=risk.value, risk_low=risk.low, risk_high=risk.high, **measures)
 
 
 class Question(Parametrized, ABC):

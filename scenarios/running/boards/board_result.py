@@ -276,12 +276,8 @@ class BoardResult:
         names = ("scenario", "variant", "defense", "attack", "goal", "success", "low", "high", "chance", "advantage")
         rows: list[tuple[Any, ...]] = []
         for pair in self.pairs:
-            common = (
-                pair.scenario,
-                pair.variant,
-                label(pair.defense, pair.parameters),
-                label(pair.attack, pair.attack_parameters),
-            )
+            methods = label(pair.defense, pair.parameters), label(pair.attack, pair.attack_parameters)
+            common = (pair.scenario, pair.variant, *methods)
             for goal, success in pair.successes.items():
                 rate = success.rate
                 numbers = (rate.value, rate.low, rate.high, success.chance, success.advantage)

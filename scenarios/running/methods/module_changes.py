@@ -168,11 +168,8 @@ def check_loaded(plans: Iterable[Plan]) -> None:
 
 def user_module_hashes(plan: Plan) -> dict[str, str]:
     """Code hash of each file of a user's code that a plan's methods use, as keys of results hold it."""
-    return {
-        source_file(name): code
-        for name, code in closure(modules(plan.methods)).items()
-        if name.partition(".")[0] not in PACKAGES
-    }
+    hashes = closure(modules(plan.methods))
+    return {source_file(name): code for name, code in hashes.items() if name.partition(".")[0] not in PACKAGES}
 
 
 def check_unchanged(code: Mapping[str, str]) -> None:
@@ -214,7 +211,8 @@ def _check_class(cls: type) -> None:
         cls.__module__ != "__main__" and "." not in cls.__qualname__,
         f"{cls.__name__}: worker processes cannot import it; write the class at the top of a module (a file)",
     )
-    present = getattr(sys.modules.get(cls.__module__), cls.__name__, None)
+    module = sys.modules.get(cls.__module__)
+    present = getattr(module, cls.__name__, None)
     require(
         not isinstance(present, type) or present is cls,
         f"{cls.__module__}.{cls.__name__} was loaded anew after this object was made; make the object again, as in "

@@ -310,7 +310,8 @@ class IsolatedWorker(Generic[Task, Item]):
             except Stopped:
                 return
             except LostProcessError as lost:
-                yield replace(lost.death, step=step.name, charged=step.charged, seconds=time.monotonic() - began)
+                seconds = time.monotonic() - began
+                yield replace(lost.death, step=step.name, charged=step.charged, seconds=seconds)
             finally:
                 # Whoever asked may have stopped early. The rest of this task must not be taken for the next one's.
                 if not finished:

@@ -342,9 +342,8 @@ class Worker:
         started = time.perf_counter()
         rng = generator(self.plan.seed, *self._names(unit))
         # A new instance each time: what one keeps in itself must not reach the next release.
-        release, published = make_release(
-            copy.deepcopy(self.plan.defenses[unit.defense].method), self.plan.games[0], secret, rng
-        )
+        defense = copy.deepcopy(self.plan.defenses[unit.defense].method)
+        release, published = make_release(defense, self.plan.games[0], secret, rng)
         return release, published, time.perf_counter() - started
 
     def _is_first_of(self, method: Any) -> bool:
