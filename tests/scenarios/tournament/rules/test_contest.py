@@ -152,7 +152,7 @@ def test_the_default_measures_are_those_of_folders_of_before(tmp_path):
         ('utility = "sum"', OWN, "key 'utility': Input should be 'mean', 'product' or 'minimum'"),
         ("mesure = []", OWN, "key 'mesure': unknown key; did you mean 'measure'"),
         ("measure = [{ name = 'x' }]", OWN, r"table \[measure.1\], key 'use': is missing"),
-        ("measure = [{ use = 'WorstTwoways' }]", OWN, r"table \[measure.1\]: no utility measure .*WorstTwoWay"),
+        ("measure = [{ use = 'WorstTwoways' }]", OWN, r"\[measure.1\]: there is no utility measure .*WorstTwoWay"),
         ("measure = [{ use = 'Mondrian' }]", OWN, r"table \[measure.1\]: 'Mondrian' is a defense"),
         ("measure = [{ use = 'own:MeanAge', year = 2 }]", OWN, "has no parameter 'year'; did you mean 'years'"),
         ("measure = [{ use = 'Tails' }, { use = 'Tails' }]", OWN, "name 'Tails' is that of two measures"),
