@@ -43,6 +43,7 @@ from scenarios.tables.reading import (
     WrittenCells,
     category_note,
     number_note,
+    other_spellings,
     read_text_table,
     readable_columns,
     rows_from_one,
@@ -81,7 +82,6 @@ def candidates_beside(
     stated = stated_domains(channel)
     written = WrittenCells.of(declared, roles).with_dates(columns)
     cells = written.read({name: TextColumn.of_values(str(name), released[name]) for name in released.columns})
-    named = text_frame(cells)
     domains, inferred = {}, []
     for name in shared:
         described = declared.columns.get(name)
@@ -90,7 +90,10 @@ def candidates_beside(
             domain, words = inferred_domain(name, columns[name], described)
             domain = written.extended(name, domain)
             if isinstance(domain, CategoricalDomain):
-                domain = replace(domain, categories=tuple(sorted({*domain.categories, *named_categories(named[name])})))
+                cells[name], respelled = other_spellings(name, cells[name], domain)
+                notes += respelled
+                named = named_categories(text_frame({name: cells[name]})[name])
+                domain = replace(domain, categories=tuple(sorted({*domain.categories, *named})))
             inferred.append(Note("domain of candidates", (name,), {"domain": words}))
         domains[name] = with_values_of(domain, columns[name]) if name in stated else domain
     complete = [name for name in shared if not columns[name].missing_rows]
@@ -100,7 +103,7 @@ def candidates_beside(
     notes += suppressed
     for name, domain in domains.items():
         # Categories outside a declared domain are read as suppressed, and only their own texts tell why.
-        texts = read[name] if isinstance(domain, NumericDomain) else named[name]
+        texts = read[name] if isinstance(domain, NumericDomain) else text_frame({name: cells[name]})[name]
         notes += _unknown(texts, frame[name], domain, "" if roles is not None else f"; {HINT}")
     notes += inferred
     known = [name for name in shared if name not in declared.sensitive]

@@ -6,6 +6,7 @@ from .calendar_periods import cuts as cuts
 from .calendar_periods import default_period as default_period
 from .cell_spelling import category_note as category_note
 from .cell_spelling import number_note as number_note
+from .cell_spelling import other_spellings as other_spellings
 from .cell_spelling import readable_columns as readable_columns
 from .cell_spelling import spelling_domain as spelling_domain
 from .cell_spelling import unread_notes as unread_notes
