@@ -47,7 +47,7 @@ from defenses.ldp import BinaryLocalHashing, HadamardResponse, OptimizedLocalHas
 from defenses.ldp.encoding.hashing import buckets
 from defenses.pram import perturbation
 from defenses.pram.matrix import check_epsilon
-from defenses.synthetic import counted_columns
+from defenses.synthetic.graphical import estimation
 from metrics.columns import CategoricalDomain, NumericDomain
 
 EPSILONS = (0.1, 1.0, 8.0)
@@ -336,7 +336,7 @@ def spent(monkeypatch):
         ledger["selections"].append((mechanism.epsilon, mechanism.sensitivity))
         return select(mechanism, *arguments)
 
-    for module in ("spanning_trees", "counted_columns"):
+    for module in ("spanning_trees", "graphical.estimation"):
         monkeypatch.setattr(f"defenses.synthetic.{module}.discrete_gaussian", gaussian)
     monkeypatch.setattr("defenses.dp.pure_noise.two_sided_geometric", geometric)
     monkeypatch.setattr(Exponential, "_selected", selected)
@@ -558,7 +558,7 @@ def test_an_epsilon_of_pram_is_a_positive_number(bad):
 def test_noisy_totals_far_below_the_records_are_scaled():
     """Counts sum to 50 of 100: within three deviations of the noise they stay, beyond they are scaled by 2."""
     for variance, factor in ((400.0, 1), (100.0, 2)):
-        scaled = counted_columns.to_total(counted_columns.NoisyMarginal((0,), np.array([30.0, 20.0]), variance), 100)
+        scaled = estimation.to_total(estimation.NoisyMarginal((0,), np.array([30.0, 20.0]), variance), 100)
         assert scaled.counts.tolist() == [30 * factor, 20 * factor]
         assert scaled.variance == variance * factor**2
         assert scaled.present == 1 / factor
