@@ -147,10 +147,10 @@ def find(name: str, *packages: str) -> type[Method]:
     known = known_as(name, classes)
     if known is not None:
         return classes[known]
-    kinds = " or ".join(_kind(CONTRACTS[package][1]) for package in packages)
+    kinds = _either([_kind(CONTRACTS[package][1]) for package in packages])
     for package in CONTRACTS:
         if package not in packages and name in exported(package):
-            wanted = " or ".join(_with_article(CONTRACTS[one][1]) for one in packages)
+            wanted = _either([_with_article(CONTRACTS[one][1]) for one in packages])
             raise ValueError(f"{name!r} is {_with_article(CONTRACTS[package][1])}, not {wanted}")
     advice = file_advice(name) or suggestion(name, classes)
     raise ValueError(f"there is no {kinds} {name!r}{advice}")
@@ -253,7 +253,7 @@ def _elsewhere(name: str, *contracts: type[Method]) -> type[Method]:
     if not issubclass(method, contracts):
         for package, (_, kind) in CONTRACTS.items():
             if issubclass(method, _contract(package)):
-                wanted = " or ".join(_with_article(contract.__name__) for contract in contracts)
+                wanted = _either([_with_article(contract.__name__) for contract in contracts])
                 raise ValueError(f"{name!r} is {_with_article(kind)}, not {wanted}{defined_at(method)}")
         kinds = " or ".join(contract.__name__ for contract in contracts)
         raise ValueError(f"{name!r} must be a subclass of {kinds}{defined_at(method)}")
@@ -266,6 +266,11 @@ def _elsewhere(name: str, *contracts: type[Method]) -> type[Method]:
 def _kind(contract: str) -> str:
     """Words for a base class: ``UtilityMeasure`` is a utility measure."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", contract).lower()
+
+
+def _either(words: Sequence[str]) -> str:
+    """Words with commas and an `or` between them."""
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _with_article(contract: str) -> str:

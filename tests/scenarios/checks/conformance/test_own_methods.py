@@ -267,7 +267,10 @@ def test_reasons_of_different_lines_are_different_findings():
             ["run", "-d", "own_methods:NoRun"],
             "'own_methods:NoRun' is an attack, not a defense (own_methods.py, line ",
         ),
-        (["check", "NearestNeigbour"], "no defense or attack 'NearestNeigbour'; did you mean 'NearestNeighbour'?"),
+        (
+            ["check", "NearestNeigbour"],
+            "no defense, attack or utility measure 'NearestNeigbour'; did you mean 'NearestNeighbour'?",
+        ),
         (["check", "nearestneighbours"], "did you mean 'NearestNeighbour'?"),
         (["check", "mondrain"], "did you mean 'Mondrian'?"),
         (["check", "own_methods.py:NoRun"], "write own_methods:NoRun, without .py"),
