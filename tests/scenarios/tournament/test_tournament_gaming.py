@@ -13,6 +13,7 @@ from scenarios import load
 from scenarios.games.table_game import GivenPeople
 from scenarios.tables.dataset import load_table
 from scenarios.tables.seeds import generator
+from scenarios.tournament.rules.contest import Contest
 from scenarios.tournament.rules.scoring import AttackedTable, baseline_name
 from scenarios.tournament.rules.sheets import read_answers, read_sheet
 from scenarios.tournament.rules.standings import standings
@@ -134,7 +135,9 @@ def test_naming_as_many_candidates_as_may_be_is_guessing():
         )
         claims = read_answers("guess.csv", content.encode(), 100, 200)
         people = GivenPeople.listed(candidates, candidates.take([]), rng.permutation(200)[:100])
-        found.append(AttackedTable.of(candidates.frame[:100], people).scores(claims, origins, (turn, "guess")))
+        found.append(
+            AttackedTable.of(candidates.frame[:100], people, Contest()).scores(claims, origins, (turn, "guess"))
+        )
     # 200 hypergeometric draws of deviation .035 each: the mean is off by .01 but once in 10,000 times.
     assert abs(np.mean([one["membership"].rate for one in found]) - 0.5) < 0.01
     assert np.mean([one["reidentification"].rate for one in found]) < 0.01
