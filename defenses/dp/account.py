@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import reduce
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -433,10 +433,25 @@ class AdvancedAccountant(Account):
         return super()._exceeds(costs) or deltas > left * (1 + Fraction(TOLERANCE))
 
 
+class DeltaAccount(Account):
+    """Account whose budget must have a delta."""
+
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float = 1e-6,
+        path: str | Path | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> None:
+        check_delta(delta)
+        super().__init__(epsilon=epsilon, delta=delta, path=path, about=about)
+
+
 # Privacy account by zero-concentrated differential privacy.
 
 
-class ConcentratedAccountant(Account):
+class ConcentratedAccountant(DeltaAccount):
     """Zero-concentrated differential privacy: rhos add up, also where the costs depend on earlier answers.
 
     An answer without delta has a rho of at most epsilon^2 / 2. Where no answer has a delta, the account takes the sum
@@ -449,17 +464,10 @@ class ConcentratedAccountant(Account):
     Feldman and Zrnic (2021), Individual privacy accounting via a Rényi filter, theorem 4.5.
     """
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float = 1e-6,
-        path: str | Path | None = None,
-        about: Mapping[str, str] | None = None,
-    ) -> None:
-        check_delta(delta)
-        super().__init__(epsilon=epsilon, delta=delta, path=path, about=about)
-        self.rho = zcdp_rho(float(epsilon), float(delta))
+    @cached_property
+    def rho(self) -> float:
+        """Rho of the whole budget."""
+        return zcdp_rho(float(self.epsilon), float(self.delta))
 
     @property
     def remaining_rho(self) -> float:
@@ -509,7 +517,7 @@ LARGEST_LOSS = 700.0
 """Largest epsilon whose exponential is computed: e^700 is near the largest float."""
 
 
-class RenyiAccountant(Account):
+class RenyiAccountant(DeltaAccount):
     """Rényi differential privacy by the library dp-accounting, for costs fixed in advance.
 
     Queries may depend on earlier answers, but costs may not: the best Rényi order is chosen for all costs together.
@@ -525,17 +533,6 @@ class RenyiAccountant(Account):
     """
 
     adaptive = False
-
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        delta: float = 1e-6,
-        path: str | Path | None = None,
-        about: Mapping[str, str] | None = None,
-    ) -> None:
-        check_delta(delta)
-        super().__init__(epsilon=epsilon, delta=delta, path=path, about=about)
 
     def total(self, costs: Costs) -> tuple[float, float]:
         """Epsilon at the budget's delta, or the sums where their epsilon is smaller."""
