@@ -52,6 +52,7 @@ from scenarios.assessment.reporting.remedies import Advisor, advice_words
 from scenarios.tables import READ, FinishedTable, Note, RiskReport, read_bytes, read_truth, sentence
 from scenarios.tables.review.notes import table_notes
 from scenarios.tables.review.release_notes import counted_cells, release_notes
+from scenarios.tables.review.rows_of_people import ONE_ROW
 
 # How many more people a report needs for the findings that are not sure.
 
@@ -406,13 +407,15 @@ def _advice(
             "Membership and linkability need people who were not in the table (--control); `tokumei split` sets some "
             "aside before a release is made."
         )
+    of_rows = f" It counts rows: {ONE_ROW}." if setting.repeats else ""
     if any(one.title == SMALLEST and one.status == ABOVE for one in findings):
         k = math.ceil(1 / threshold)
         yield (
             f"{SMALLEST}: a defense with k-anonymity keeps it within {exact(threshold)} by k={k}, as Mondrian or "
-            f"Incognito with `-p k={k}`."
+            f"Incognito with `-p k={k}`.{of_rows}"
         )
-    yield from closeness_advice(setting.records.frame, sensitive, findings, threshold)
+    for advice in closeness_advice(setting.records.frame, sensitive, findings, threshold):
+        yield f"{advice}{of_rows}"
     yield from more_people(setting, evaluation, findings, threshold, releases)
 
 

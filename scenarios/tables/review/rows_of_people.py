@@ -224,7 +224,8 @@ def epsilon_of_a_person(epsilon: float, delta: float | None, rows: int) -> str:
     whole = rows * epsilon
     # Beyond this, the factor says nothing, and soon overflows.
     factor = f"by a factor of at most {exp(whole):.3g}" if whole <= MOST_NAMED else "by nearly any factor"
-    grown = 1.0 if whole > MOST_NAMED or not delta else delta * (expm1(whole) / expm1(epsilon) if epsilon else rows)
+    # Beyond 700, numbers of floating point overflow, and no delta of use remains.
+    grown = 1.0 if whole > 700 or not delta else delta * (expm1(whole) / expm1(epsilon) if epsilon else rows)
     rare = f" and delta {min(1.0, grown):.3g}" if delta else ""
     return f"a person has up to {rows} rows, so epsilon is {whole:.3g}{rare} for a person, and odds change {factor}"
 

@@ -158,6 +158,10 @@ def test_the_report_says_what_a_class_of_few_people_is(folder, setting, released
     few = classes.nunique().min()
     assert few < 5
     assert f"smallest class of people alike {1 / few:.2f}".replace(" 0", " ") in said.output
+    # The release has k = 5 of rows: what the report advises must not be what was done.
+    advised = [line for line in said.output.splitlines() if "keeps it within .2 by" in line]
+    assert advised
+    assert all("It counts rows: make one row of each person first" in line for line in advised)
     below = names[(classes.transform("nunique") < 5).to_numpy()].nunique()
     page = (folder / "report.html").read_text()
     assert f"{below} of 90 people have a row in a class above .2." in page

@@ -150,6 +150,9 @@ def test_delta_of_a_group_by_hand():
         "a person has up to 2 rows, so epsilon is 2 and delta 3.72e-06 "
     )
     assert "by nearly any factor" in epsilon_of_a_person(5.0, None, 6)
+    # delta (e^9 - 1) / (e - 1): a factor that is too large to be named makes no delta of 1.
+    assert "epsilon is 9 and delta 0.00472 " in epsilon_of_a_person(1.0, 1e-6, 9)
+    assert "delta 1 " in epsilon_of_a_person(500.0, 1e-6, 2)
     assert "epsilon is 0 and delta 0.03 " in epsilon_of_a_person(0.0, 0.01, 3)
 
 
