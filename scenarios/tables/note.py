@@ -23,11 +23,17 @@ _READ = {
     "fractions of seconds": "{names}: fractions of seconds were cut off",
     "dates": "{names}: dates of the format {format}, inferred from all values",
     "eras": "{names}: years of Japanese eras are read, and released, as years of the common calendar",
+    "short eras": (
+        "{names}: such as S55 or H3; if they are years of Japanese eras, write 昭和55年 or 1980, which are numbers"
+    ),
+    "times of day": (
+        "{names}: times of day, which are read as categories; for numbers write minutes, such as 870 for 14:30"
+    ),
     "short years": "{names}: years of two digits are 1969 to 2068",
     "zoned dates": "{names}: {zoned}",
     "compact dates": (
-        '{names}: a number, though all values look like dates such as 20190117; if they are, declare type = "date" '
-        'and format = "{format}"'
+        "{names}: numbers or codes, though all values look like dates such as 20190117, 170119 or 17.01.19; if they "
+        'are, declare type = "date" and format = {formats}'
     ),
     "compact dates as numbers": (
         "{names}: every number is a date such as 20190117; releases hold numbers that are no dates, unless the roles "
@@ -50,6 +56,14 @@ _READ = {
     ),
     "decimal commas": "{names}: decimal commas",
     "wide digits": "{names}: digits or signs of double width",
+    "units": "{names}: numbers with the unit {units}, read and released without it",
+    "several units": (
+        "{names}: not all numbers have one unit ({units}), so that these texts are categories; write all in one unit"
+    ),
+    "numbers or codes": (
+        "{names}: blanks may separate thousands or parts of a code, so that these texts are categories; declare type = "
+        '"number" for numbers'
+    ),
     "thousands": "{names}: {marks} separate thousands",
     "missing among numbers": "{names}: {words} counts as missing among {kind}",
     "mixed marks": (

@@ -16,6 +16,7 @@ import pyarrow as pa
 from metrics.columns import plain_digits, require
 from scenarios.tables.note import Note
 from scenarios.tables.reading.csv_text import CsvHeader, check_rows, csv_rows, table_text
+from scenarios.tables.reading.date_format import plain_date
 from scenarios.tables.review.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
 
 # Excel workbooks: the first sheet as a table, with the extra ``excel``.
@@ -164,3 +165,38 @@ def ascii_numbers(texts: Any) -> Any:
     if not pc.all(pc.string_is_ascii(texts)).as_py():
         texts = pa.array([None if text is None else plain_digits(text) for text in texts.to_pylist()], pa.string())
     return pc.utf8_trim_whitespace(texts)
+
+
+_CURRENCY = r"[€$£¥￥₩₹]|EUR|USD|GBP|JPY|CHF"
+UNIT = f"{_CURRENCY}|%|‰|kg|mg|g|km|cm|mm|m|ml|l|年|歳|才|円|回|日|秒|人|件"
+"""Units that may follow a number."""
+_BLANK = "[ \u00a0\u202f]"
+_GROUPS = "[ \u00a0\u202f'’]"
+"""Characters between groups of three digits that mark neither decimals nor fields."""
+_WITH_UNIT = (
+    rf"^(?P<sign>[+-]?)(?:(?P<before>{_CURRENCY}){_BLANK}?)?(?P<minus>-?)"
+    rf"(?P<number>[1-9]\d{{0,2}}(?:{_GROUPS}\d{{3}})+(?:[.,]\d+)?|\d[\d.,]*|[.,]\d+)(?:{_BLANK}?(?P<after>{UNIT}))?$"
+)
+
+
+def numbers_and_units(texts: Any) -> tuple[Any, Any]:
+    """Texts as `ascii_numbers` returns them, and their units; a number is without its unit and blanks in it.
+
+    A year of a Japanese era is one of the common calendar.
+
+    Examples
+    --------
+    >>> numbers, units = numbers_and_units(pa.array(["1 234,50 €", "-$5", "昭和55年", "A 5"]))
+    >>> numbers.to_pylist(), units.to_pylist()
+    (['1234,50', '-5', '1980', 'A 5'], ['€', '$', '年', ''])
+    """
+    import pyarrow.compute as pc
+
+    if not pc.all(pc.string_is_ascii(texts)).as_py():
+        every = texts.to_pylist()
+        texts = pa.array([plain_date(text) if text and text.endswith("年") else text for text in every], pa.string())
+    texts = ascii_numbers(texts)
+    found = pc.extract_regex(texts, _WITH_UNIT)
+    sign, before, minus, number, after = (pc.struct_field(found, [place]) for place in range(5))
+    digits = pc.binary_join_element_wise(sign, minus, pc.replace_substring_regex(number, _GROUPS, ""), "")
+    return pc.coalesce(digits, texts), pc.coalesce(pc.binary_join_element_wise(before, after, ""), "")

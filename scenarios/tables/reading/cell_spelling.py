@@ -37,6 +37,7 @@ from metrics.columns import (
     unescape,
 )
 from scenarios.tables.note import Note
+from scenarios.tables.reading.arrow_tables import UNIT
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import CategoryColumn, Column, DateColumn
 
@@ -229,7 +230,7 @@ _INTERVALS = tuple(
 )
 """Intervals in words; without `low` or `high` they reach to the end of the domain. `above` and `below` exclude ends."""
 _TENS = re.compile(r"(\d*0)(?:s|代)|(\d{1,15})(\*{1,15})")
-UNIT = re.compile(r"(?<=\d)\s*(?:歳|才|円|回|日|秒|人|件)")
+NUMBER_UNIT = re.compile(rf"(?<=\d)\s*(?:{UNIT})(?![A-Za-z])")
 """A unit that follows a number."""
 
 
@@ -295,7 +296,7 @@ def worded_cell(text: str, domain: Domain | None) -> str:
         return set_cell(alike) if stem not in ("", text) and alike and text not in domain.categories else text
     if domain is None or INTERVAL.fullmatch(text) or is_set(text) or text == SUPPRESSED or "--" in text:
         return text
-    for low, high, closed, mark in worded_intervals(UNIT.sub("", plain_digits(text).strip()), domain):
+    for low, high, closed, mark in worded_intervals(NUMBER_UNIT.sub("", plain_digits(text).strip()), domain):
         first, last = float(low), float(high)
         inside = first <= domain.high and last >= domain.low and (first < last or (closed and first == last))
         # Other marks between two numbers need not be those of an interval.

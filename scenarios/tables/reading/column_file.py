@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from defenses.base import CodedTexts, ColumnTable
 from metrics.columns import NUMBER, Domain, Floats, NumericDomain, refuse
-from scenarios.tables.reading.arrow_tables import ascii_numbers, csv_table, opened_parquet, text_of
+from scenarios.tables.reading.arrow_tables import csv_table, numbers_and_units, opened_parquet, text_of
 from scenarios.tables.reading.csv_text import (
     HEAD,
     PARQUET,
@@ -139,7 +139,7 @@ def lenient_numbers(texts: Any) -> Floats:
     """
     import pyarrow.compute as pc
 
-    trimmed = pc.replace_substring_regex(ascii_numbers(texts), r"^\+([^+-])", r"\1")
+    trimmed = pc.replace_substring_regex(numbers_and_units(texts)[0], r"^\+([^+-])", r"\1")
     is_number = pc.match_substring_regex(trimmed, f"^{NUMBER}$")
     is_infinite = pc.match_substring_regex(trimmed, r"(?i)^-?inf(inity)?$")
     sign = pc.if_else(pc.starts_with(trimmed, "-"), -np.inf, np.inf)

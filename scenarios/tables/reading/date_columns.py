@@ -14,37 +14,43 @@ import pyarrow.compute as pc
 from leaderboard.pages.number_text import counted
 from metrics.columns import plain_digits
 from scenarios.tables.note import Note
+from scenarios.tables.reading.calendar_periods import DAY
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO, ISO_TIME, DateFormat, plain_date
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import DateColumn, NumberColumn, Roles
 
 _SURE = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d")
-_TIMES = ("T%H:%M:%S", " %H:%M:%S", "T%H:%M", " %H:%M")
+_HALF_DAYS = (" %I:%M %p", " %I:%M:%S %p", " %I:%M%p", " %I:%M:%S%p")
+_TIMES = ("T%H:%M:%S", " %H:%M:%S", "T%H:%M", " %H:%M", *_HALF_DAYS)
 _DOUBTFUL = tuple(f"{day}{mark}{month}{mark}%Y" for mark in "/.-" for day, month in (("%d", "%m"), ("%m", "%d")))
+_FIELDS = (("%d", "%m", "%y"), ("%m", "%d", "%y"), ("%y", "%m", "%d"))
+_SHORT = tuple(mark.join(fields) for mark in "/-." for fields in _FIELDS)
 FORMATS = (
-    *(DateFormat(pattern + time) for pattern in (*_SURE, *_DOUBTFUL) for time in ("", *_TIMES)),
+    *(DateFormat(pattern + time) for pattern in (*_SURE, *_DOUBTFUL, *_SHORT) for time in ("", *_TIMES)),
     DateFormat("%Y年%m月%d日"),
     *(DateFormat(f"%d{mark}%{month}{mark}%Y") for mark in (" ", "-", "") for month in "bB"),
     *(DateFormat(f"%d{mark}%b{mark}%y") for mark in (" ", "-", "")),
     *(DateFormat(f"%{month} %d, %Y") for month in "bB"),
-    # With points, such texts may be numbers of versions.
-    *(
-        DateFormat(mark.join(fields))
-        for mark in "/-"
-        for fields in (("%d", "%m", "%y"), ("%m", "%d", "%y"), ("%y", "%m", "%d"))
-    ),
     *(DateFormat(f"%Y%m%d{time}") for time in _TIMES),
 )
 """Formats that are recognized. Where a text fits two of them, it does not show which number is the month."""
-COMPACT = tuple(map(DateFormat, ("%Y%m%d", "%d%m%Y", "%m%d%Y", "%Y%m%d%H%M", "%Y%m%d%H%M%S")))
+COMPACT = (
+    *map(DateFormat, ("%Y%m%d", "%d%m%Y", "%m%d%Y", "%Y%m%d%H%M", "%Y%m%d%H%M%S")),
+    *(DateFormat("".join(fields)) for fields in _FIELDS),
+)
 """Dates that look like numbers; recognized where all texts are such dates, and there are `_SEVERAL`."""
-_SEVERAL = 5
-"""Fewest distinct numbers: one number in thirty of eight digits is a date by chance."""
+_SEVERAL, _MANY = 5, 20
+"""Fewest distinct numbers: one number in thirty of eight digits is a date by chance, and codes of six digits are near.
+
+So are the numbers of versions, such as 1.2.13.
+"""
 _COMPACT_LIKE = re.compile(
-    r"\s*(?:(?:(?:19|20)\d{6}|99991231)(?:\d{4}|\d{6})?|\d{3,4}(?:19|20)\d\d|31129999|12319999)(?:\.0+)?\s*\Z",
+    r"\s*(?:(?:(?:19|20)\d{6}|99991231)(?:\d{4}|\d{6})?|\d{3,4}(?:19|20)\d\d|\d{5,6}|31129999|12319999)(?:\.0+)?\s*\Z",
     re.ASCII,
 )
+_TIME = re.compile(r"\s*\d{1,2}:\d\d(:\d\d)?( ?[AaPp]\.?[Mm]\.?)?\s*\Z", re.ASCII)
+_ERA_YEAR = re.compile(r"\s*[MTSHR]\d{1,2}\s*\Z", re.ASCII)
 _MONTHS = re.compile(r"\s*(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:\.0+)?\s*\Z", re.ASCII)
 """A year and month that look like a number."""
 SENTINELS = (
@@ -139,6 +145,10 @@ def _recognized(name: str, column: TextColumn) -> DateFormat | Note | None:
     )
     if several and months and all(map(_MONTHS.fullmatch, column.texts.to_pylist())):
         return Note("compact months", (name,))
+    if several and all(map(_TIME.match, head)):
+        return Note("times of day", (name,))
+    if several and all(map(_ERA_YEAR.match, head)) and len({text.strip()[0] for text in head}) > 1:
+        return Note("short eras", (name,))
     if not compact and not alike:
         return None
     if all(map(_ZONED.fullmatch, head)):
@@ -148,15 +158,39 @@ def _recognized(name: str, column: TextColumn) -> DateFormat | Note | None:
     texts = column.texts.to_pylist()
     counts = {form: sum(number is not None for number in form.numbers(texts)) for form in close}
     fitting = [form for form, count in counts.items() if count == len(texts)]
-    if compact and not several:
-        return Note("compact dates", (name,), {"format": fitting[0].pattern}) if fitting else None
+    if fitting and len(texts) < (_MANY if fitting[0].may_be_code else _SEVERAL * compact):
+        return Note("compact dates", (name,), {"formats": _quoted(fitting)})
+    fitting = _with_likely_years(fitting, texts)
     # The format of long names of months reads short ones, too.
     if len(fitting) == 1 or (fitting and "%b" in fitting[0].pattern):
         return fitting[0]
     if fitting:
-        return Note("day or month", (name,), {"formats": " or ".join(repr(form.pattern) for form in fitting)})
+        kind = "compact dates" if fitting[0].may_be_code else "day or month"
+        return Note(kind, (name,), {"formats": _quoted(fitting)})
     best = max(counts, key=counts.__getitem__, default=None)
     return None if best is None else _nearly_dates(name, column, best, len(texts) - counts[best])
+
+
+def _quoted(forms: Sequence[DateFormat]) -> str:
+    return " or ".join(repr(form.pattern) for form in forms)
+
+
+_WIDER, _DAYS = 2, 13
+"""A wrong format takes days of the month for years, so its dates span a longer time, and has few days of the month."""
+
+
+def _with_likely_years(forms: list[DateFormat], texts: Sequence[str]) -> list[DateFormat]:
+    """Formats that fit, without those whose year is another field and whose dates lie much farther apart."""
+    if len(forms) < 2 or len(texts) < _MANY:
+        return forms
+    numbers = {form: [number for number in form.numbers(texts) if number is not None] for form in forms}
+    spans = {form: max(those) - min(those) for form, those in numbers.items()}
+    nearest = min(forms, key=spans.__getitem__)
+    days = {ISO.text(number // (DAY if nearest.has_time else 1))[-2:] for number in numbers[nearest]}
+    if len(days) < _DAYS:
+        return forms
+    year = nearest.pattern.startswith("%y")
+    return [form for form in forms if form.pattern.startswith("%y") == year or spans[form] <= _WIDER * spans[nearest]]
 
 
 def _nearly_dates(name: str, column: TextColumn, form: DateFormat, others: int) -> Note:

@@ -34,6 +34,8 @@ _FIELDS = {
     "B": "[A-Za-z]{3,9}",
     "d": r"\d{1,2}",
     "H": r"\d{1,2}",
+    "I": r"\d{1,2}",
+    "p": r"[AaPp]\.?[Mm]\.?",
     "M": r"\d{2}",
     "S": r"\d{2}(?:\.\d+)?",
 }
@@ -71,7 +73,8 @@ class DateFormat:
     ----------
     pattern : str
         Literal text and, at most once each, ``%Y`` or ``%y`` (1969 to 2068), ``%m``, ``%b`` or ``%B`` (English names),
-        ``%d``, ``%H``, ``%M``, ``%S``. It must hold year, month and day; minutes need hours, and seconds minutes.
+        ``%d``, ``%H``, ``%M``, ``%S``, or ``%I`` with ``%p`` (AM or PM) for ``%H``. It must hold year, month and day;
+        minutes need hours, and seconds minutes.
 
     Raises
     ------
@@ -87,20 +90,31 @@ class DateFormat:
         for field in fields:
             if field not in _FIELDS:
                 hint = "; convert dates to one time zone first" if field in ("z", "Z") else ""
-                raise ValueError(f"format {pattern!r}: %{field} is not supported; use %Y %y %m %b %B %d %H %M %S{hint}")
+                raise ValueError(
+                    f"format {pattern!r}: %{field} is not supported; use %Y %y %m %b %B %d %H %I %p %M %S{hint}"
+                )
         refuse(
             any(sum(field in group for field in fields) != 1 for group in ("Yy", "mbB", "d")),
             f"format {pattern!r} must hold year, month and day once each, such as %Y-%m-%d",
         )
+        refuse(("I" in fields) != ("p" in fields), f"format {pattern!r}: %I, hours to 12, needs %p for AM or PM")
         refuse(
-            len({*fields}) < len(fields) or ("S" in fields and "M" not in fields) or ("M" in fields) > ("H" in fields),
+            len({*fields}) < len(fields)
+            or {"H", "I"} <= {*fields}
+            or ("S" in fields and "M" not in fields)
+            or ("M" in fields) > self.has_time,
             f"format {pattern!r}: hours, minutes and seconds stand once each, and from hours on",
         )
 
     @property
     def has_time(self) -> bool:
         """Whether the format has a time of day."""
-        return "%H" in self.pattern
+        return "%H" in self.pattern or "%I" in self.pattern
+
+    @property
+    def may_be_code(self) -> bool:
+        """Whether codes of two digits look like its dates, as in 010203 or 1.2.13."""
+        return re.fullmatch(r"(%[dmy]\.?){3}", self.pattern) is not None
 
     @property
     def in_cells(self) -> DateFormat:
@@ -145,6 +159,10 @@ class DateFormat:
         if not self.has_time:
             return days
         hours, minutes, seconds = (int(float(fields.get(name, 0))) for name in "HMS")
+        if "I" in fields:
+            hour = int(fields["I"])
+            # 12 AM is midnight, and 12 PM noon.
+            hours = hour % 12 + 12 * (fields["p"][0] in "Pp") if 1 <= hour <= 12 else 24
         if hours > 23 or minutes > 59 or seconds > 59:
             return None
         return days * DAY + hours * 3600 + minutes * 60 + seconds
@@ -166,6 +184,8 @@ class DateFormat:
             "B": _MONTHS[when.month - 1],
             "d": f"{when.day:02}",
             "H": f"{seconds // 3600:02}",
+            "I": f"{(seconds // 3600 - 1) % 12 + 1:02}",
+            "p": "AM" if seconds < DAY // 2 else "PM",
             "M": f"{seconds // 60 % 60:02}",
             "S": f"{seconds % 60:02}",
         }

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from leaderboard.pages.number_text import counted
 from metrics.columns import NUMBER
 from scenarios.tables.note import Note, grouped
-from scenarios.tables.reading.arrow_tables import ascii_numbers
+from scenarios.tables.reading.arrow_tables import ascii_numbers, numbers_and_units
 from scenarios.tables.reading.text_column import TextColumn, TextTable
 
 MISSING = (
@@ -65,15 +65,18 @@ def recognized(
     separator: str,
     decimal: str | None = None,
     fixed: Sequence[str] = (),
+    numeric: Sequence[str] = (),
     plain_first: bool = False,
 ) -> TextTable:
     """Recognize numbers in other forms, and missing values among numbers.
 
     The columns have numbers in their usual form, and missing values as such. The layout names a decimal mark only if
-    none is declared.
+    none is declared. Columns of `numeric` hold numbers for sure.
 
     Notes
     -----
+    Units such as € or % are left out where all numbers have the same, and so are blanks between groups of three digits
+    where numbers differ in length.
     A column is read with a decimal mark if all of its texts fit it. The other mark must then separate groups of three
     digits throughout. What fits both marks, such as ``1,234``, is read if the mark is known. It is known if declared,
     or if columns show one mark and none shows the other. A column shows its mark by a text with two groups, such as
@@ -83,13 +86,13 @@ def recognized(
     free = {name: column for name, column in columns.items() if name not in fixed and _may_be_numbers(column)}
     forms = {
         name: form
-        for name, form in ((name, _Form(column)) for name, column in free.items())
-        if form.number_like or form.flags
+        for name, form in ((name, _Form(column, sure=name in numeric)) for name, column in free.items())
+        if form.number_like or form.flags or form.doubts
     }
     marks = {form.evident(separator) for form in forms.values()} - {None} if decimal is None else {decimal}
     known = marks.pop() if len(marks) == 1 else None
     changed = dict(columns)
-    notes: list[Note] = []
+    notes = [Note(form.doubts, (name,), {"units": form.units}) for name, form in forms.items() if form.doubts]
     used: set[str] = set()
     missing: list[str] = []
     for name, form in forms.items():
@@ -98,7 +101,7 @@ def recognized(
         converts = not plain and mark is not None and form.fits(mark)
         if form.other and not plain and mark is None and (form.fits(".") or form.fits(",")):
             notes.append(Note("decimals or thousands", (name,)))
-        if not (converts or form.missing or form.wide):
+        if not (converts or form.missing or form.wide or form.bare):
             continue
         texts = _with_point(form.rest, mark) if converts and mark is not None else form.rest
         if not form.flags and not TextColumn("", np.empty(0, dtype=np.intp), texts.drop_null()).looks_numeric():
@@ -108,6 +111,10 @@ def recognized(
             notes += form.notes(name, mark)
         if form.wide:
             notes.append(Note("wide digits", (name,)))
+        if form.bare:
+            said = {"units": form.units, "marks": "blanks or apostrophes"}
+            notes.append(Note("units" if form.units else "thousands", (name,), said))
+            notes += [Note("eras", (name,))] * form.eras
         if form.missing:
             missing += form.missing
             said = {"words": ", ".join(form.missing), "kind": "truth values" if form.flags else "numbers"}
@@ -139,7 +146,7 @@ def codes_among_numbers(column: TextColumn) -> dict[str, int]:
 def mixed_marks(columns: Mapping[str, TextColumn]) -> Iterator[Note]:
     """Notes on columns that are not read as numbers, since some have a decimal comma and some a decimal point."""
     for name, column in columns.items():
-        if _may_be_numbers(column) and _Form(column).mixed:
+        if _may_be_numbers(column) and _Form(column, sure=False).mixed:
             patterns = {"commas": _COMMA_FRACTION, "points": _FRACTION}
             rows = {mark: counted(column.rows_of(column.matches(pattern)), "row") for mark, pattern in patterns.items()}
             yield Note("mixed marks", (name,), rows)
@@ -150,7 +157,7 @@ def plain_texts(texts: Any, mark: str) -> Any:
 
     Each text is read by itself. Other texts stay.
     """
-    trimmed = ascii_numbers(texts)
+    trimmed, _ = numbers_and_units(texts)
     pattern = f"{_POINT_GROUPS}|{_COMMA_FRACTION}" if mark == "," else _COMMA_GROUPS
     return pc.if_else(pc.match_substring_regex(trimmed, pattern), _with_point(trimmed, mark), texts)
 
@@ -165,13 +172,27 @@ def _with_point(texts: Any, mark: str) -> Any:
 class _Form:
     """Forms of the distinct texts of a column; `rest` is without those that mean a missing value.
 
-    `wide` tells whether some have digits or signs of double width.
+    `wide` tells whether some have digits or signs of double width, and `bare` whether their common unit or blanks in
+    them are left out.
     """
 
-    def __init__(self, column: TextColumn) -> None:
+    def __init__(self, column: TextColumn, *, sure: bool) -> None:
         trimmed = ascii_numbers(column.texts)
         self.wide = not trimmed.equals(pc.utf8_trim_whitespace(column.texts))
         is_missing = pc.is_in(trimmed, value_set=pa.array(MISSING))
+        numbers, units = numbers_and_units(trimmed)
+        present = pc.invert(is_missing)
+        found = pc.unique(pc.filter(units, present)).to_pylist()
+        self.units = ", ".join(filter(None, found))
+        # Codes such as 123 456 are all of one length.
+        one_length = len(pc.unique(pc.utf8_length(pc.filter(numbers, present)))) == 1
+        self.doubts, self.bare = "", not numbers.equals(trimmed)
+        if self.bare and (len(found) > 1 or (not self.units and one_length and not sure)):
+            self.bare = False
+            if _matches_all(pc.filter(numbers, present), _NUMBER_LIKE):
+                self.doubts = "several units" if self.units else "numbers or codes"
+        self.eras = self.units == "年" and pc.any(pc.match_substring_regex(trimmed, r"^\D")).as_py()
+        trimmed = numbers if self.bare else trimmed
         self.missing: list[str] = pc.unique(pc.filter(trimmed, is_missing)).to_pylist()
         self.rest = pc.if_else(is_missing, None, trimmed)
         self._present = self.rest.drop_null()
@@ -207,7 +228,8 @@ class _Form:
             return None
         if point:
             return "." if self._any(_SURE_COMMA_GROUPS) or self._any(_FRACTION) else None
-        sure = self._any(_SURE_POINT_GROUPS) or (separator not in ("", ",") and self._any(_COMMA_FRACTION))
+        apart = separator not in ("", ",") or self.bare
+        sure = self._any(_SURE_POINT_GROUPS) or (apart and self._any(_COMMA_FRACTION))
         return "," if sure else None
 
     def notes(self, name: str, mark: str) -> Iterator[Note]:
@@ -232,6 +254,6 @@ def _matches_all(texts: Any, pattern: str) -> bool:
 
 def _may_be_numbers(column: TextColumn) -> bool:
     """Return False if the first texts show that a column holds neither numbers nor truth values."""
-    head = ascii_numbers(column.texts.slice(0, HEAD))
+    head, _ = numbers_and_units(column.texts.slice(0, HEAD))
     present = pc.filter(head, pc.invert(pc.is_in(head, value_set=pa.array(MISSING))))
     return len(present) == 0 or _matches_all(present, f"{_NUMBER_LIKE}|{_FLAG}")

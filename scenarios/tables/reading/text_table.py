@@ -26,7 +26,7 @@ from scenarios.tables.reading.csv_text import (
 from scenarios.tables.reading.date_columns import dated_columns, native_dates
 from scenarios.tables.reading.number_forms import MISSING, recognized
 from scenarios.tables.reading.text_column import TextColumn, TextTable
-from scenarios.tables.roles import CategoryColumn, DateColumn, Roles
+from scenarios.tables.roles import CategoryColumn, DateColumn, NumberColumn, Roles
 
 # Rows of files in messages, which count from 1 below the header.
 
@@ -130,7 +130,14 @@ def arrow_text_table(
     # Identifiers and declared categories are no numbers.
     no_numbers = [name for name, column in declared.columns.items() if isinstance(column, CategoryColumn | DateColumn)]
     fixed = [*declared.identifiers, *no_numbers]
-    forms = recognized(texts, separator=separator, decimal=declared.decimal, fixed=fixed, plain_first=released)
+    forms = recognized(
+        texts,
+        separator=separator,
+        decimal=declared.decimal,
+        fixed=fixed,
+        numeric=[name for name, column in declared.columns.items() if isinstance(column, NumberColumn)],
+        plain_first=released,
+    )
     return TextTable({**columns, **forms.columns}, [*notes, *forms.notes], {**opened.layout, **forms.layout})
 
 

@@ -28,7 +28,7 @@ from metrics.columns import (
     set_cell,
     unescape,
 )
-from scenarios.tables.reading.cell_spelling import UNIT, joined_segments, segments_cell, worded_intervals
+from scenarios.tables.reading.cell_spelling import NUMBER_UNIT, joined_segments, segments_cell, worded_intervals
 
 LONGEST = 2000
 """Largest length of a cell, in characters."""
@@ -147,7 +147,7 @@ def _numeric(text: str, domain: NumericDomain, decimals: int) -> Iterator[str]:
 
     A number outside the public range is left alone: the nearest number of the range would be another value.
     """
-    text = UNIT.sub("", text)
+    text = NUMBER_UNIT.sub("", text)
     if numbers := _separated(text, domain, decimals):
         if len(numbers) == 1:
             yield _rounded(numbers[0], decimals)

@@ -308,6 +308,11 @@ def test_wrong_declarations_are_named(folder, old, new, words):
         (["２０２０/０３/０１", "２０２０／１２／３１"], "%Y/%m/%d"),
         (["昭和55年1月31日", "平成元年2月1日", "令和３年12月5日"], "%Y年%m月%d日"),
         (["S55.1.31", "H1.2.1", "R3.12.5"], "%Y.%m.%d"),
+        (["12/31/2020 5:07 PM", "01/13/2021 12:00 am"], "%m/%d/%Y %I:%M %p"),
+        ([f"{day}.{day % 12 + 1:02}.{70 + day}" for day in range(10, 30)], "%d.%m.%y"),
+        ([f"{70 + day}{day % 12 + 1:02}{day}" for day in range(10, 30)], "%y%m%d"),
+        # The other reading has years from 2001 to 2031, and few days of the month.
+        ([f"{day:02}{day % 12 + 1:02}{19 + day % 3}" for day in range(1, 32) if day not in (29, 30)], "%d%m%y"),
     ],
 )
 def test_dates_are_recognized_and_said(folder, texts, pattern):
@@ -329,6 +334,9 @@ def test_dates_are_recognized_and_said(folder, texts, pattern):
         ([*(f"2020-03-{day:02}" for day in range(1, 31)), "2023-02-30"], "1 of 31 distinct texts are no date"),
         (["2020-03-01", "01/03/2020"], ""),
         (["1-2-3", "4-5-6"], ""),
+        (["12.10.20", "13.11.20"], "declare type = \"date\" and format = '%d.%m.%y' or '%y.%m.%d'"),
+        (["09:30", "10:15", "11:45", "23:59", "0:10"], "times of day, which are read as categories"),
+        (["S55", "S60", "H3", "H10", "R2"], "if they are years of Japanese eras, write 昭和55年 or 1980"),
         (["20200301", "20201231"], None),
     ],
 )

@@ -69,7 +69,7 @@ def test_what_is_evident_is_read(texts, expected):
         ["1,2,3", "1"],
         ["01,5", "02,5"],  # leading zeros are codes
         ["1,234,567,890,123,456", "1,234,567,890,123,457"],  # more digits than a float keeps
-        ["12.10.20", "13.11.20"],
+        ["12.99.20", "13.11.20"],
         ["06.123.456", "06.123.457"],
         ["1,5", "old"],
     ],
@@ -78,6 +78,45 @@ def test_what_is_not_evident_stays_text(texts):
     table = read("x;y\n" + "".join(f"{text};a\n" for text in texts))
     assert table.columns["x"].text_values().tolist() == texts
     assert table.notes == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected", "words"),
+    [
+        (["5,00 €", "1.234,50 €", "-7 €"], [5, 1234.5, -7], "numbers with the unit €, read and released without it"),
+        (["$1,234.50", "$7.00", "-$5"], [1234.5, 7, -5], "numbers with the unit $"),
+        (["￥1,234,500", "￥900"], [1234500, 900], "numbers with the unit ￥"),
+        (["12%", "7.5 %"], [12, 7.5], "numbers with the unit %"),
+        (["1 234", "12 345,5"], [1234, 12345.5], "blanks or apostrophes separate thousands"),
+        (["1\u00a0234", "950"], [1234, 950], "blanks or apostrophes separate thousands"),
+        (["1'234.50", "950"], [1234.5, 950], "blanks or apostrophes separate thousands"),
+        (["昭和55年", "平成元年", "令和3年"], [1980, 1989, 2021], "years of Japanese eras are read, and released"),
+    ],
+)
+def test_units_and_blanks_of_numbers_are_left_out_and_said(texts, expected, words):
+    table = read("x;y\n" + "".join(f"{text};a\n" for text in texts))
+    assert numbers(table.columns["x"]) == expected
+    assert any(words in str(note) for note in table.notes)
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (["5 €", "$7"], "not all numbers have one unit (€, $)"),
+        (["12%", "0.12"], "not all numbers have one unit (%)"),
+        (["123 456", "654 321"], "blanks may separate thousands or parts of a code"),
+    ],
+)
+def test_numbers_of_several_units_and_codes_stay_text_with_a_note(texts, words):
+    table = read("x;y\n" + "".join(f"{text};a\n" for text in texts))
+    assert table.columns["x"].text_values().tolist() == texts
+    assert words in str(table.notes[0])
+
+
+def test_a_declared_number_has_blanks_between_thousands(tmp_path):
+    (tmp_path / "t.csv").write_text("x;y\n123 456;a\n654 321;b\n")
+    (tmp_path / "r.toml").write_text('[columns.x]\ntype = "number"\n')
+    assert load_table(tmp_path / "t.csv", tmp_path / "r.toml").records.frame["x"].tolist() == [123456, 654321]
 
 
 def test_thousands_or_decimals_stay_text_with_a_note():
