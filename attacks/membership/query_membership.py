@@ -42,20 +42,24 @@ class CountingQueries:
         """Values in the columns of each query as one number, shape (n, queries)."""
         return np.asarray((codes.astype(np.uint64) * self._factors) @ self.asked.T.astype(np.uint64))
 
-    def log_ratios(self, tables: Sequence[MicrodataRelease], people: pd.DataFrame) -> list[Floats]:
-        """Log-ratios of each table's answers to those expected from the others, a list of shape (people, queries).
+    def keys_of(self, table: MicrodataRelease) -> NDArray[np.uint64]:
+        """Values of a table's rows in the columns of each query as one number, shape (rows, queries).
 
-        Expected is the mean of the other tables' frequencies and of those among the auxiliary people. A generalized
-        cell counts as the value that it most probably stands for.
+        A generalized cell counts as the value that it most probably stands for.
         """
         domains = self._knowledge.domains(self._names)
-        sides = [
-            np.column_stack(
-                [read_cells(table.frame[name], domains[name]).row_mass().argmax(axis=1) for name in domains]
-            )
-            for table in tables
-        ]
-        keys = [*map(self._keys, sides), self._population, self._keys(coded(people, self._knowledge, self._names))]
+        cells = [read_cells(table.frame[name], domain) for name, domain in domains.items()]
+        # Rows of one cell have one most probable value.
+        return self._keys(np.column_stack([one.mass().argmax(axis=1)[one.codes] for one in cells]))
+
+    def log_ratios(self, tables: Sequence[NDArray[np.uint64]], people: pd.DataFrame) -> list[Floats]:
+        """Log-ratios of each table's answers to those expected from the others, a list of shape (people, queries).
+
+        Expected is the mean of the other tables' frequencies and of those among the auxiliary people.
+
+        - tables: Keys of each table, see `keys_of`.
+        """
+        keys = [*tables, self._population, self._keys(coded(people, self._knowledge, self._names))]
         ends, rows = np.cumsum([len(one) for one in keys])[:-1], np.array([max(1, len(one)) for one in keys[:-1]])
         shares = np.empty((len(keys) - 1, len(people), len(self.asked)))
         for number, column in enumerate(np.vstack(keys).T):
@@ -80,13 +84,13 @@ class QueryEvidence:
     - scores, shape (candidates,): Log-likelihood ratio of each candidate's membership, by the weighted sum of its
       log-ratios on the release.
     - weights, shape (queries,): What was learned of the queries.
-    - tables: The shadow syntheses.
+    - tables: Keys of the release and of the shadow syntheses.
     """
 
     scores: Floats
     queries: CountingQueries
     weights: Floats
-    tables: list[MicrodataRelease]
+    tables: list[NDArray[np.uint64]]
 
 
 def query_evidence(
@@ -98,11 +102,11 @@ def query_evidence(
     """
     shadows, own, member = taught_shadows(release, knowledge, rounds)
     queries = CountingQueries(knowledge, common_columns(release, knowledge), count, rng)
-    tables = [shadow.table for shadow in shadows]
-    ratios = queries.log_ratios(tables, own.candidates)
+    tables = [queries.keys_of(table) for table in (release, *(shadow.table for shadow in shadows))]
+    ratios = queries.log_ratios(tables[1:], own.candidates)
     learned = queries.learned(ratios, list(member))
     lessons = np.array([table @ weights for table, weights in zip(ratios, learned.without, strict=True)])
-    scores = queries.log_ratios([release, *tables], knowledge.candidates)[0] @ learned.weights
+    scores = queries.log_ratios(tables, knowledge.candidates)[0] @ learned.weights
     return QueryEvidence(with_and_without(scores, lessons, member, axis=None), queries, learned.weights, tables)
 
 

@@ -81,9 +81,10 @@ class VulnerableRecordMembership(QueryMembership):
         vulnerable = most_isolated(knowledge, common_columns(release, knowledge), self.records)
         targets = knowledge.candidates.iloc[vulnerable]
         tables, member = repeated(release, knowledge, targets, self.tables, rng)
+        own, *shadows = evidence.tables
         ratios = [
-            evidence.queries.log_ratios([table, *evidence.tables], targets)[0] @ evidence.weights
-            for table in (release, *tables)
+            evidence.queries.log_ratios([keys, *shadows], targets)[0] @ evidence.weights
+            for keys in (own, *map(evidence.queries.keys_of, tables))
         ]
         scores = np.array(evidence.scores)
         scores[vulnerable] = with_and_without(ratios[0], np.array(ratios[1:]), member, axis=0)

@@ -189,7 +189,8 @@ def distinct_values(values: ArrayLike) -> tuple[Integers, list[Any]]:
 
     column = _as_column(values)
     if not is_mixed(column):
-        codes, uniques = pd.factorize(column)
+        # Of an array, where that has the same values: pandas would make an index of the distinct ones of a series.
+        codes, uniques = pd.factorize(column.to_numpy() if column.dtype == object else column)
         return np.asarray(codes, dtype=np.intp), list(uniques)
     positions: dict[Any, int] = {}
     distinct: list[Any] = []
@@ -214,7 +215,7 @@ def distinct_cells(values: ArrayLike) -> tuple[Integers, NDArray[np.object_]]:
 
     column = _as_column(values)
     if not is_mixed(column):
-        codes, uniques = pd.factorize(column.astype(object), use_na_sentinel=False)
+        codes, uniques = pd.factorize(column.to_numpy(dtype=object), use_na_sentinel=False)
         return np.asarray(codes, dtype=np.intp), np.asarray(uniques, dtype=object)
     codes, distinct = distinct_values(column)
     if (codes < 0).any():

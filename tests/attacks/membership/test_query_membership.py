@@ -25,7 +25,7 @@ def test_answers_are_counts_of_equal_rows():
     assert queries.asked.any(axis=1).all()
     assert len(queries.asked) == len(np.unique(queries.asked, axis=0)) <= 7
     released = [MicrodataRelease(table, np.full(len(table), -1)) for table in tables]
-    ratios = queries.log_ratios(released, knowledge.candidates)
+    ratios = queries.log_ratios([queries.keys_of(one) for one in released], knowledge.candidates)
     shares = np.array(
         [
             [
@@ -50,7 +50,7 @@ def test_generalized_and_missing_cells_are_read():
     knowledge = Knowledge(people(5, 3), Microdata(people(30, 0), domains=DOMAINS))
     table = MicrodataRelease(pd.DataFrame({"x": ["*", None], "y": ["{a|b}", "c"], "z": ["a", "b"]}), np.full(2, -1))
     queries = CountingQueries(knowledge, list(DOMAINS), 3, np.random.default_rng(0))
-    assert np.isfinite(queries.log_ratios([table], knowledge.candidates)[0]).all()
+    assert np.isfinite(queries.log_ratios([queries.keys_of(table)], knowledge.candidates)[0]).all()
 
 
 def test_a_ratio_is_that_of_two_normal_distributions():
