@@ -16,7 +16,7 @@ import pandas as pd
 
 from defenses.base.channel_parts import ChannelPart, Containment, Likelihood
 from defenses.base.channel_parts.file import is_a, read_part, written_part
-from metrics.columns import Domain, refuse_any, require
+from metrics.columns import Domain, errors_at, refuse_any, require
 
 
 @dataclass(frozen=True)
@@ -121,10 +121,8 @@ class Channel:
         ValueError
             If the text is not TOML, a part has an unknown kind, or a field is missing or unknown.
         """
-        try:
+        with errors_at("the channel is not valid TOML"):
             content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise ValueError(f"the channel is not valid TOML: {error}") from None
         refuse_any(
             sorted(set(content) - {"sampling_rate", "part"}),
             lambda key: f"the channel has no key {key!r}; it has sampling_rate and part",

@@ -19,6 +19,7 @@ from metrics.columns import (
     SUPPRESSED,
     UnfitValueError,
     distinct_values,
+    errors_at,
     format_number,
     interval_cell,
     numbers_of,
@@ -109,11 +110,9 @@ class Hierarchy(ABC):
             content = Path(path).read_bytes().decode(encoding).removeprefix("\ufeff")
         except UnicodeDecodeError as error:
             raise ValueError(f"{path}: no {encoding} text ({error.reason} at byte {error.start})") from None
-        try:
+        with errors_at(path):
             rows = [row for row in csv.reader(io.StringIO(content, newline=""), delimiter=sep) if row]
             return TableHierarchy(rows, text=text)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
 
     @staticmethod
     def from_intervals(

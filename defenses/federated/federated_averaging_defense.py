@@ -22,7 +22,7 @@ from defenses.federated import (
     gaussian_epsilon,
 )
 from defenses.federated.averaging import Client, Sensitivities, TrainingRules, federated_averaging
-from metrics.columns import check_integer, check_real, require
+from metrics.columns import check_integer, check_real, errors_at, require
 
 # Splits of records over clients.
 
@@ -106,10 +106,8 @@ class FederatedAveraging(Defense):
         for name, noise in (("uplink", uplink), ("downlink", downlink)):
             if noise is not None:
                 require(clipping is not None, f"{name}: noise needs clipping, which bounds a record's influence")
-                try:
+                with errors_at(name):
                     noise.multiplier(rounds)
-                except ValueError as error:
-                    raise ValueError(f"{name}: {error}") from None
         self.target = target
 
     @property

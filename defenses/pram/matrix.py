@@ -14,7 +14,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from defenses.base import Guarantee, Microdata, category_count
-from metrics.columns import Floats, Given, check_integer, check_real, refuse, refuse_any, refuse_rows, require
+from metrics.columns import (
+    Floats,
+    Given,
+    check_integer,
+    check_real,
+    errors_at,
+    refuse,
+    refuse_any,
+    refuse_rows,
+    require,
+)
 
 # Check that the categories of randomized columns are public, as PRAM's guarantees require.
 
@@ -108,10 +118,8 @@ def check_prior(prior: Given) -> Given:
     if not isinstance(prior, Mapping):
         raise ValueError(f"prior must map columns to counts, got {prior!r}")
     for name, counts in prior.items():
-        try:
+        with errors_at(f"prior of column {name!r}", (TypeError, ValueError)):
             check_histogram(counts)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"prior of column {name!r}: {error}") from None
     return prior
 
 

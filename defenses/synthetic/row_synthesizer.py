@@ -23,6 +23,7 @@ from metrics.columns import (
     NumericDomain,
     UnfitValueError,
     check_integer,
+    errors_at,
     format_number,
     read_cells,
     refuse,
@@ -115,10 +116,8 @@ def structural_zeros(records: Microdata, zeros: Zeros) -> tuple[StructuralZero, 
             require(name not in records.generalized, f"structural_zeros: column {name!r} holds released cells already")
         domains = {name: records.domain(name) for name in rule}
         for name, cell in rule.items():
-            try:
+            with errors_at("structural_zeros"):
                 check_cell(name, cell, domains[name])
-            except ValueError as error:
-                raise ValueError(f"structural_zeros: {error}") from None
         refuse(
             all(cell == SUPPRESSED for cell in rule.values()),
             f"structural_zeros: the combination {', '.join(map(' = '.join, rule.items()))} forbids every row",

@@ -20,7 +20,7 @@ import sqlalchemy as sql
 
 from leaderboard.results.result import Result, canonical
 from leaderboard.results.version import version
-from metrics.columns import refuse_any, require
+from metrics.columns import errors_at, refuse_any, require
 from metrics.score import Score
 
 # Tables of the database of results, and results as its rows.
@@ -429,10 +429,8 @@ class Store:
             query = query.where(results_table.c.id.in_(newest_ids(scenario)))
         with self.transaction() as connection:
             rows = connection.execute(query).all()
-        try:
+        with errors_at(self._name):
             return [result_of(row) for row in rows if keys is None or row[KEY] in keys]
-        except ValueError as error:
-            raise ValueError(f"{self._name}: {error}") from None
 
     def traces(self, scenario: str) -> dict[tuple[Any, ...], Trace]:
         """The newest result of each release and trial of a scenario, without its numbers.

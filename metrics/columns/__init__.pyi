@@ -40,6 +40,7 @@ from .parameters import check_choice as check_choice
 from .parameters import check_integer as check_integer
 from .parameters import check_list as check_list
 from .parameters import check_real as check_real
+from .parameters import errors_at as errors_at
 from .parameters import refuse as refuse
 from .parameters import refuse_any as refuse_any
 from .parameters import refuse_rows as refuse_rows

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -41,6 +42,23 @@ def refuse_rows(wrong: ArrayLike, message: Callable[[int], str], error: type[Exc
     import numpy as np
 
     refuse_any(np.flatnonzero(wrong)[:1].tolist(), message, error)
+
+
+@contextmanager
+def errors_at(place: object, kinds: type[Exception] | tuple[type[Exception], ...] = ValueError) -> Iterator[None]:
+    """Name the place in errors of some kinds, which become a ValueError.
+
+    Examples
+    --------
+    >>> with errors_at("roles.toml"):
+    ...     check_integer("k", 0, low=1)
+    Traceback (most recent call last):
+    ValueError: roles.toml: k must be an integer of at least 1, got 0
+    """
+    try:
+        yield
+    except kinds as error:
+        raise ValueError(f"{place}: {error}") from None
 
 
 def check_integer(name: str, value: Given, *, low: int, optional: bool = False) -> Given:

@@ -208,6 +208,7 @@ def _claims(
 ) -> RankedAnswers:
     """Run the attack; its refusals become bad input."""
     from attacks import NotApplicable, RankedAnswers
+    from metrics.columns import errors_at
     from scenarios.games import FinishedRelease, GivenPeople, Randomness, RowQuestion, claims_of
     from scenarios.tables.file_methods import ReleasedFile
 
@@ -223,10 +224,8 @@ def _claims(
         raise ValueError(
             f"{name}: too many pairs of {pairs} for this machine's memory; --targets asks about fewer rows"
         ) from None
-    try:
+    with errors_at(name, TypeError):
         return RankedAnswers.of(claims)
-    except TypeError as error:
-        raise ValueError(f"{name}: {error}") from None
 
 
 def _confidence_line(answer: pd.DataFrame, targets: int, rows: int, *, surplus: bool) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 import leaderboard as lb
-from metrics.columns import check_new_file, refuse, require, write_atomically
+from metrics.columns import check_new_file, errors_at, refuse, require, write_atomically
 from metrics.columns.printable import printable
 from scenarios.tables.user_warnings import user_warnings
 
@@ -316,11 +316,9 @@ def check_page(path: Path | None, option: str = "--html") -> None:
     if path.exists():
         require(os.access(path, os.W_OK), f"{option}: {path} cannot be written")
         return
-    try:
+    with errors_at(option):
         # A link to a file that does not exist yet is followed.
         check_new_file(path.resolve())
-    except ValueError as error:
-        raise ValueError(f"{option}: {error}") from None
 
 
 def writable(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metrics.columns import nearest_name
+from metrics.columns import errors_at, nearest_name
 
 if TYPE_CHECKING:
     from defenses.base import Microdata
@@ -100,10 +100,8 @@ def load(name: str) -> Dataset:
 def _from_folder(folder: Path) -> Dataset:
     from scenarios.tables.dataset import load_table
 
-    try:
+    with errors_at(f"the built-in data set {folder.name!r} is damaged, reinstall tokumei"):
         return load_table(folder / "records.csv.gz", folder / "roles.toml", name=folder.name)
-    except ValueError as error:
-        raise ValueError(f"the built-in data set {folder.name!r} is damaged, reinstall tokumei: {error}") from None
 
 
 @lru_cache

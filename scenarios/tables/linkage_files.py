@@ -31,6 +31,7 @@ from metrics.columns import (
     Domain,
     Integers,
     NumericDomain,
+    errors_at,
     named_categories,
     refuse,
     require,
@@ -164,10 +165,8 @@ def read_release(
 
 def _read_channel(path: Path) -> Channel:
     text = read_text(path, read_bytes(path))
-    try:
+    with errors_at(path, (TypeError, ValueError)):
         return Channel.from_toml(text)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from None
 
 
 def _rows_without_candidate(release: MicrodataRelease, knowledge: Knowledge) -> list[Note]:

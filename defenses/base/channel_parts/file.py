@@ -8,7 +8,7 @@ from typing import Any
 
 from defenses.base.channel_parts.part import ChannelPart
 from defenses.base.queries.query import plain_entry
-from metrics.columns import CategoricalDomain, NumericDomain, refuse, refuse_any, require
+from metrics.columns import CategoricalDomain, NumericDomain, errors_at, refuse, refuse_any, require
 
 # Annotations of the parts' fields: the types in a channel file, and their names in messages.
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -49,10 +49,8 @@ def read_part(content: dict[str, Any], number: int) -> ChannelPart:
         sorted(set(content) ^ set(types)),
         lambda wrong: f"{where}: {'unknown' if wrong in content else 'no'} field {wrong!r}",
     )
-    try:
+    with errors_at(where, (TypeError, ValueError)):
         values = {name: _rich(value) for name, value in content.items()}
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{where}: {error}") from None
     refuse_any(
         [name for name, value in values.items() if not is_a(value, types[name])],
         lambda name: f"{where}: field {name!r} must be {_NAMES.get(types[name], 'a list')}",

@@ -20,6 +20,7 @@ from metrics.columns import (
     Floats,
     NumericDomain,
     distinct_values,
+    errors_at,
     number_of,
     refuse,
     require,
@@ -267,11 +268,9 @@ class Query(ABC):
         content = dict(plain)
         kind = content.pop("query", None)
         refuse(kind not in Query.kinds, f"there is no query {kind!r}; known are {', '.join(sorted(Query.kinds))}")
-        try:
+        with errors_at(f"query {kind}", TypeError):
             content["where"] = tuple(Condition(**condition) for condition in content.get("where", ()))
             return Query.kinds[kind](**content)
-        except TypeError as error:
-            raise ValueError(f"query {kind}: {error}") from None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Query) and self._key() == other._key()

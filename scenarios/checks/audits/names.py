@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from defenses.base import Parametrized
-from metrics.columns import require
+from metrics.columns import errors_at, require
 from scenarios.running.methods.methods import built_value, check_parameter_names, class_at, exported
 from scenarios.tables.near_names import known_as, suggestion
 
@@ -49,7 +49,5 @@ def mechanism_of(name: str, parameters: Mapping[str, Any]) -> Any:
         require(known is not None, f"there is no mechanism {name!r}{suggestion(name, classes)}")
         mechanism = classes[str(known)]
     check_parameter_names(name, parameters, list(inspect.signature(mechanism).parameters))
-    try:
+    with errors_at(name, TypeError):
         return mechanism(**{name: built_value(value, "defenses") for name, value in parameters.items()})
-    except TypeError as error:
-        raise ValueError(f"{name}: {error}") from None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.results import RESULT_COLUMNS, Result, identity, result_of, row_of
-from metrics.columns import require, write_atomically
+from metrics.columns import errors_at, require, write_atomically
 from scenarios.running.units import Catalogue
 
 RESULTS = "results.jsonl.gz"
@@ -68,11 +68,9 @@ def read_results(folder: Path) -> list[Result]:
         raise ValueError(f"{path}: is no gzip file of UTF-8 text ({error})") from None
     results = []
     for number, line in enumerate(text.splitlines(), 1):
-        try:
+        with errors_at(f"{path}, line {number}", (ValueError, TypeError, KeyError)):
             row = json.loads(line)
             results.append(result_of([number, *(row[name] for name in RESULT_COLUMNS)]))
-        except (ValueError, TypeError, KeyError) as error:
-            raise ValueError(f"{path}, line {number}: {error}") from None
     return results
 
 

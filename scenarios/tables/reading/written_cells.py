@@ -20,6 +20,7 @@ from metrics.columns import (
     Domain,
     NumericDomain,
     distinct_values,
+    errors_at,
     is_generalized,
     is_set,
     set_elements,
@@ -239,10 +240,8 @@ class WrittenCells:
                 continue
             if roles is None or column.hierarchy is None:
                 continue
-            try:
+            with errors_at(f"{roles}, table [columns.{name}], key 'hierarchy'"):
                 labels = _labels(name, column, column.hierarchy, roles.parent, declared)
-            except ValueError as error:
-                raise ValueError(f"{roles}, table [columns.{name}], key 'hierarchy': {error}") from None
             if labels is not None:
                 forms[name] = labels
                 notes += labels.notes

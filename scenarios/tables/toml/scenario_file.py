@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from metrics.columns import require
+from metrics.columns import errors_at, require
 from scenarios.tables.near_names import suggestion
 from scenarios.tables.toml import library
 from scenarios.tables.toml.toml_file import located, read_bytes, read_tables
@@ -48,10 +48,8 @@ def scenario_tables(path: Path) -> dict[str, Any]:
 
 def within(path: Path, table: str, make: Callable[..., Built], *arguments: Any, key: str = "") -> Built:
     """Call `make` on a part of a scenario file; its errors then name the file and that part."""
-    try:
+    with errors_at(f"{scenario_label(path)}: {located(table, key)}"):
         return make(*arguments)
-    except ValueError as error:
-        raise ValueError(f"{scenario_label(path)}: {located(table, key)}: {error}") from None
 
 
 def scenario_label(path: Path) -> str:

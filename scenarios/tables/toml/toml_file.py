@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from metrics.columns import refuse
+from metrics.columns import errors_at, refuse
 from scenarios.tables.near_names import suggestion
 
 # The first error of a validated TOML file, in one line.
@@ -129,10 +129,8 @@ def read_text(path: Path, data: bytes, *, whole: bool = True, start: int = 0) ->
 
 def read_tables(path: Path, data: bytes) -> dict[str, Any]:
     """Tables of a TOML file, before they are validated."""
-    try:
+    with errors_at(f"{path}: is not valid TOML", tomllib.TOMLDecodeError):
         return tomllib.loads(read_text(path, data))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: is not valid TOML: {error}") from None
 
 
 def validated(path: Path, tables: dict[str, Any], model: type[Model]) -> Model:
