@@ -33,6 +33,7 @@ from metrics.columns.values import (
     UnfitValueError,
     distinct_cells,
     distinct_values,
+    number_of,
     numbers_of,
     text_of,
 )
@@ -384,10 +385,8 @@ def _segment(text: str) -> tuple[tuple[float, float, bool], ...]:
 
 
 def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        raise ValueError(Sentence("is no number, interval [low,high] or set {{a|b}}")) from None
+    number = number_of(text)
+    refuse(np.isnan(number) and text.lower() != "nan", Sentence("is no number, interval [low,high] or set {{a|b}}"))
     require(np.isfinite(number), Sentence("is not finite"))
     return number
 

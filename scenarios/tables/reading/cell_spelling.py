@@ -63,9 +63,7 @@ def with_one_spelling(columns: Mapping[str, TextColumn], domains: Mapping[str, D
     domain, sets get the order of their texts, and intervals stay.
     """
     return {
-        name: column.with_cells(
-            spellings([worded_cell(text, domains[name]) for text in column.texts.to_pylist()], domains[name])
-        )
+        name: column.with_cells(spellings(_worded_cells(column.texts.to_pylist(), domains[name]), domains[name]))
         if name in domains
         else column
         for name, column in columns.items()
@@ -75,7 +73,7 @@ def with_one_spelling(columns: Mapping[str, TextColumn], domains: Mapping[str, D
 def other_spellings(name: str, column: TextColumn, domain: Domain) -> tuple[TextColumn, list[Note]]:
     """A column whose intervals and masks of other programs are cells, and a note with their number."""
     texts = column.texts.to_pylist()
-    cells = [worded_cell(text, domain) for text in texts]
+    cells = _worded_cells(texts, domain)
     changed = np.array([cell != text for cell, text in zip(cells, texts, strict=True)], dtype=bool)
     return column.with_cells(cells), _cells_note("other spellings", name, column, changed)
 
@@ -210,7 +208,7 @@ def _set_texts(texts: Sequence[str], cells: CategoricalCells) -> list[str]:
 
 _NUMBER_TEXT = r"[+-]?\d{1,15}(?:\.\d{1,15})?"
 _PART = f"({_NUMBER_TEXT})"
-_DASH = r"(?:-|‐|–|—|−|ー|~|〜|\.\.+|…|:|;|,|、|to|bis|から)"
+_DASH = r"(?:-|‐|–|—|−|ー|~|〜|\.\.+|…|:|;|,|、|_|to|bis|から)"
 _RANGE = re.compile(rf"([\[\](]?)\s*{_PART}\s*({_DASH})\s*{_PART}(?:まで)?\s*([\])\[]?)", re.IGNORECASE)
 _OR_MORE = r"(?:\+|(?:or|and) (?:more|over|older|above)|以上|から|~|〜)"
 _OR_LESS = r"(?:(?:or|and) (?:less|under|younger|below)|以下|まで)"
@@ -219,6 +217,8 @@ _INTERVALS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"{_LOW}\s*以上[、,]?\s*{_HIGH}\s*(?:以下|(?P<below>未満))",
+        rf"(?:between|zwischen)\s*{_LOW}\s*(?:and|und|&)\s*{_HIGH}",
+        rf"{_LOW}\s*(?:<=|≤|=<|(?P<above><))\s*[^\W\d]+\s*(?:<=|≤|=<|(?P<below><))\s*{_HIGH}",
         rf"(?:>=|≥|=>|from|over)\s*{_LOW}",
         rf"{_LOW}\s*{_OR_MORE}",
         rf"(?P<above>>)\s*{_LOW}",
@@ -230,7 +230,7 @@ _INTERVALS = tuple(
 )
 """Intervals in words; without `low` or `high` they reach to the end of the domain. `above` and `below` exclude ends."""
 _TENS = re.compile(r"(\d*0)(?:s|代)|(\d{1,15})(\*{1,15})")
-NUMBER_UNIT = re.compile(rf"(?<=\d)\s*(?:{UNIT})(?![A-Za-z])")
+NUMBER_UNIT = re.compile(rf"(?<=\d)\s*(?:{UNIT}|years?(?: old)?|yrs?)(?![A-Za-z])")
 """A unit that follows a number."""
 
 
@@ -277,10 +277,41 @@ def _above(number: str, domain: NumericDomain) -> str:
     return f"{Decimal(number).to_integral_value(ROUND_FLOOR) + 1:f}" if domain.integer else number
 
 
-def worded_cell(text: str, domain: Domain | None) -> str:
+_PAIRS = (",", ";", ":", "、")
+"""Marks between two numbers that need not be the ends of an interval."""
+
+
+def ascending_pairs(texts: Iterable[str]) -> bool:
+    """Whether all of several texts are two integers, the smaller one first, with one such mark between them.
+
+    Examples
+    --------
+    >>> ascending_pairs(["60,69", "70,79"]), ascending_pairs(["60,69", "70,5"])
+    (True, False)
+    """
+    several = [text for text in texts if text != SUPPRESSED]
+    return len(several) > 1 and all(map(_is_pair, several))
+
+
+def _is_pair(text: str) -> bool:
+    match = _RANGE.fullmatch(text)
+    if match is None or match[3] not in _PAIRS:
+        return False
+    low, high = match[2], match[4]
+    return low.isdecimal() and high.isdecimal() and int(low) < int(high)
+
+
+def _worded_cells(texts: Sequence[str], domain: Domain | None) -> list[str]:
+    """The cells that the texts of a column stand for; pairs such as 60,69 are intervals if all are, among integers."""
+    pairs = isinstance(domain, NumericDomain) and domain.integer and ascending_pairs(texts)
+    return [worded_cell(text, domain, pairs=pairs) for text in texts]
+
+
+def worded_cell(text: str, domain: Domain | None, *, pairs: bool = False) -> str:
     """The cell that an interval or a mask of another program stands for; a text that is none is returned unchanged.
 
-    An interval lies partly in the domain. Stars at the end of a code stand for one character each.
+    An interval lies partly in the domain. Stars at the end of a code stand for one character each. Without `pairs`,
+    a comma, colon or semicolon between two numbers makes no interval.
 
     Examples
     --------
@@ -296,11 +327,13 @@ def worded_cell(text: str, domain: Domain | None) -> str:
         return set_cell(alike) if stem not in ("", text) and alike and text not in domain.categories else text
     if domain is None or INTERVAL.fullmatch(text) or is_set(text) or text == SUPPRESSED or "--" in text:
         return text
-    for low, high, closed, mark in worded_intervals(NUMBER_UNIT.sub("", plain_digits(text).strip()), domain):
+    plain = NUMBER_UNIT.sub("", plain_digits(text).strip())
+    if not _RANGE.fullmatch(plain):
+        plain = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", plain)
+    for low, high, closed, mark in worded_intervals(plain, domain):
         first, last = float(low), float(high)
         inside = first <= domain.high and last >= domain.low and (first < last or (closed and first == last))
-        # Other marks between two numbers need not be those of an interval.
-        if mark not in (",", ";", ":", "、") and inside and first > -FAR and last < FAR:
+        if (pairs or mark not in _PAIRS) and inside and first > -FAR and last < FAR:
             return f"[{low},{high}{']' if closed else ')'}"
     return text
 

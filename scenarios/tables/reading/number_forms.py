@@ -13,6 +13,7 @@ from leaderboard.pages.number_text import counted
 from metrics.columns import NUMBER
 from scenarios.tables.note import Note, grouped
 from scenarios.tables.reading.arrow_tables import ascii_numbers, numbers_and_units
+from scenarios.tables.reading.cell_spelling import ascending_pairs
 from scenarios.tables.reading.text_column import TextColumn, TextTable
 
 MISSING = (
@@ -87,7 +88,9 @@ def recognized(
     forms = {
         name: form
         for name, form in ((name, _Form(column, sure=name in numeric)) for name, column in free.items())
-        if form.number_like or form.flags or form.doubts
+        # In a release, 60,69 is rather an interval than a number with a decimal comma.
+        if (form.number_like or form.flags or form.doubts)
+        and not (plain_first and decimal is None and ascending_pairs(form.rest.drop_null().to_pylist()))
     }
     marks = {form.evident(separator) for form in forms.values()} - {None} if decimal is None else {decimal}
     known = marks.pop() if len(marks) == 1 else None

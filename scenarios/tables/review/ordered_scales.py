@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,8 +42,9 @@ def _spellings(words: str) -> Words:
 MOST_STEPS = 100
 """Largest number of steps of a scale, such as ages by ten years."""
 _PREFIXES = frozenset((
-    "q", "quarter", "level", "grade", "stage", "tier", "step", "phase", "quartile", "quintile", "decile", "isced",
-    "isced level", "year", "第", "レベル", "ステージ", "グレード", "等級", "ランク", "要介護", "要支援",
+    "★", "☆", "星", "q", "g", "t", "asa", "nyha", "quarter", "level", "grade", "stage", "tier", "step", "phase",
+    "quartile", "quintile", "decile", "isced", "isced level", "year",
+    "第", "レベル", "ステージ", "グレード", "等級", "ランク", "要介護", "要支援",
 ))  # fmt: skip
 """Words before a number that orders what they name; other words, such as ward, only number it."""
 _BELOW = frozenset(("<", "<=", "≤", "under", "below", "less than", "up to", "at most", "unter", "bis"))
@@ -57,6 +58,9 @@ _NUMBER = r"\d+(?:\.\d+)?"
 _RANGE = re.compile(
     rf"(?P<before>[^\d]*?) *(?P<low>{_NUMBER}) *(?:(?P<to>-|to|bis|and|or|,)? *(?P<high>{_NUMBER}))? *(?P<after>\D*)"
 )
+_NONE = re.compile(r"none|no( [^\W\d]+)?|なし|無し")
+_PERIOD = re.compile(r"(\d{4})[ -]?(?:q([1-4])|(0[1-9]|1[0-2]))")
+"""A quarter or month of a year, such as 2024Q1 or 2024-03."""
 _DASHES = re.compile("[‐‑‒–—―−〜～]")
 
 
@@ -93,7 +97,8 @@ def scale_places(categories: Sequence[str]) -> list[float] | None:
     texts = [_plain(category) for category in categories]
     numbered = [re.fullmatch(r"\d{1,2}[ .:=)-]+([^\W\d].*)", text) for text in texts]
     alone = [_plain(match[1]) for match in numbered if match]
-    for places in _attempts(alone if len(alone) == len(texts) else texts):
+    # A number before each word may number the words, or count what they name.
+    for places in chain(_attempts(alone) if len(alone) == len(texts) else (), _attempts(texts)):
         if None not in places and len({*places}) == len(places):
             return [place for place in places if place is not None]
     return None
@@ -112,6 +117,10 @@ def _spaced(text: str) -> str:
 def _attempts(texts: Sequence[str]) -> Iterator[list[float | None]]:
     """Places of texts on each scale that may hold them."""
     yield _range_places(texts)
+    labelled = [re.fullmatch(r"(\d{1,2})( ?\(.*\))?", text) for text in texts]
+    # Of a scale such as 1 (never) to 5 (always), the ends may be the only steps with words.
+    if any(match and match[2] for match in labelled):
+        yield [float(match[1]) if match else None for match in labelled]
     for words in ([_spaced(text) for text in texts], _without_common_words(texts)):
         for steps in scales().lists:
             yield [next((place for place, step in enumerate(steps) if text in step), None) for text in words]
@@ -161,28 +170,40 @@ def _range_places(texts: Iterable[str]) -> list[float | None]:
     kinds = {kind for *_, kind in known}
     apart = all(before[1] <= after[0] for before, after in pairwise(known))
     named = kinds - {""}
-    alike = kinds == named if named else any(low < high for low, high, _ in known)
+    alike = (named and kinds == named) or any(low < high for low, high, _ in known)
     return [one[0] if one and apart and alike and len(named) <= 1 else None for one in ranges]
 
 
 def _range(text: str) -> tuple[float, float, str] | None:
     """Ends of a range, and the word before or the unit behind its number; None if it is none."""
+    if re.fullmatch("[★☆⭐]+", text):
+        stars = float(text.count("★") + text.count("⭐"))
+        return stars, stars, "star"
+    if _NONE.fullmatch(text):
+        return 0, 0, ""
+    if period := _PERIOD.fullmatch(text):
+        position = float(period[1]) + float(period[2] or period[3]) / 100
+        return position, position, "period"
     match = _RANGE.fullmatch(
-        re.sub(r"(?<=\d),(?=\d{3}\b)|[$€£¥]|(?<=\d)(?:k|万円|円|歳|才|年)(?= *-)", "", text).strip("[]() ")
+        re.sub(
+            r"(?<=\d),(?=\d{3}\b)|[$€£¥%]|(?<=\d)(?:k|万円|円|歳|才|年)(?= *(?:-|以上|以下|未満|超))", "", text
+        ).strip("[]() ")
     )
     if match is None:
         return None
     before, after = match["before"].strip(), match["after"].strip()
     low = float(match["low"])
-    unit = re.sub(r"^(歳|才|years?( old)?|yrs?|kg|cm|万円|円|人|代|k\b) *", "", after)
+    unit = re.sub(r"^(歳|才|years?( old)?|yrs?|kg|cm|万円|円|人|代|つ|k\b) *", "", after)
     if match["high"] is not None:
-        return (low, float(match["high"]), "") if match["to"] and not before and not unit else None
+        return (low, float(match["high"]), "") if match["to"] and not before else None
     if before in _BELOW or unit in _BELOW_AFTER:
         return (float("-inf"), low, "") if before in _BELOW or not before else None
-    if before in _ABOVE or (unit in _ABOVE_AFTER and not before):
+    above = any(unit == words or unit.startswith(f"{words} ") for words in _ABOVE_AFTER)
+    if before in _ABOVE or (above and not before):
         return low, 1e300, ""
     if before in _PREFIXES and not unit:
         return low, low, before
     if not before and (after in ("月", "代", "年生", "年", "級", "歳", "才") or after in ("st", "nd", "rd", "th")):
         return low, low, "th" if after in ("st", "nd", "rd", "th") else after
-    return (low, low, "") if not before and not after else None
+    # What is counted, as in 1 star and 2 stars.
+    return (low, low, re.sub("(ren|s)$", "", after)) if not before and " " not in after else None

@@ -55,6 +55,23 @@ stimme gar nicht zu | stimme eher nicht zu | stimme eher zu | stimme voll zu
 10代 | 20代 | 30代
 月 | 水 | 金
 軽症 | 中等症 | 重症
+1 star | 2 stars | 5 stars
+★ | ★★ | ★★★★
+星1つ | 星2つ | 星5つ
+no children | 1 child | 2 children | 3 or more children
+less than 1 year | 1-2 years | more than 5 years
+1年未満 | 1〜3年 | 3年以上
+never | rarely | often | daily | always
+never | monthly or less | 2-4 times a month | 4 or more times a week
+not at all | several days | more than half the days | nearly every day
+no pain | mild pain | severe pain | worst pain
+no trust | little trust | a lot of trust | full trust
+definitely not | probably not | unsure | probably yes | definitely yes
+1 (strongly disagree) | 2 | 3 | 5 (strongly agree)
+2023Q4 | 2024Q1 | 2024Q2
+2023-12 | 2024-01 | 2024-10
+jamais | parfois | souvent | toujours
+月1回未満 | 月1〜3回 | 週1〜2回 | 毎日
 """.strip().splitlines()
 OTHERS = """
 red | green | blue
@@ -70,6 +87,8 @@ single | married | divorced
 agree | disagree | cook
 satisfied | agree | neutral
 often | frequently | never
+1 Main Street | 2 Main Street | 3 Elm Street
+none | diabetes | asthma
 男 | 女 | 不明
 """.strip().splitlines()
 
