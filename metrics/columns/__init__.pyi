@@ -69,3 +69,5 @@ from .values import number_texts as number_texts
 from .values import numbers_of as numbers_of
 from .values import spelling as spelling
 from .values import texts_of as texts_of
+from .cells import equal_values as equal_values
+from .cells import unchanged_cells as unchanged_cells

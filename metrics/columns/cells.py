@@ -418,6 +418,26 @@ def _refuse(column: pd.Series[Any], codes: Integers, index: int, why: str) -> No
     raise UnfitValueError(int(np.flatnonzero(codes == index)[0]), why, column.name, "the cell")
 
 
+# Released cells beside the original values of the same people.
+
+
+def unchanged_cells(original: pd.Series[Any], released: pd.Series[Any], domain: Domain) -> Booleans:
+    """Whether each released cell is the plain original value of the same person beside it, shape (n,)."""
+    cells = read_cells(released.reset_index(drop=True), domain)
+    return np.asarray(cells.plain[cells.codes] & equal_values(original, cells))
+
+
+def equal_values(original: pd.Series[Any], cells: NumericCells | CategoricalCells) -> Booleans:
+    """Whether the first value of each cell is the original, or both are missing; shape (n,)."""
+    missing = original.isna().to_numpy()
+    if isinstance(cells, NumericCells):
+        low, _ = cells.hull()
+        equal = low[cells.codes] == original.to_numpy(dtype=float, na_value=np.nan)
+    else:
+        equal = cells.member.argmax(axis=1)[cells.codes] == cells.domain.codes(original)
+    return np.where(missing, cells.missing[cells.codes], equal & ~cells.missing[cells.codes])
+
+
 # Categories that released cells name, alone or in sets.
 
 

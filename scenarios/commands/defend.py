@@ -157,6 +157,8 @@ def defend(
         groups = counted.groups()
         echo_notes([] if groups is None else [risk_note(str(dataset.records.group), groups)])
         echo_notes([] if guarantee.k is None else _of_conventions(counted))
+        grouped = guarantee.k is not None or guarantee.l is not None or guarantee.t is not None
+        echo_notes([] if grouped else counted.hardly_changed())
         cells, dates = counted.cells, dataset.written.dates
         numbers = {name: domain for name, domain in dataset.records.domains.items() if dates(name) is None}
         echo_notes([] if guarantee.k is None else _gaps_in_classes(dataset.records, cells))

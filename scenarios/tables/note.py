@@ -242,6 +242,11 @@ _SAID = {
         "no column was recognized as sensitive; list in `sensitive` what nobody should learn, such as an illness: "
         "without it, no l-diversity protects the value and no attack on it is measured",
     ),
+    "hardly changed": (
+        NOTE,
+        "{names}: less than 1 % of the released cells differ from the original ones, so that attackers who know these "
+        "columns find their values; larger parameters or a further method change them",
+    ),
     "gaps vanish": (
         NOTE,
         "missing values vanish: the release has none in {gaps}; each of its rows has a value there",

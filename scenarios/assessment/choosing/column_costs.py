@@ -20,6 +20,7 @@ from metrics.columns import (
     Floats,
     NumericCells,
     NumericDomain,
+    equal_values,
     format_number,
     read_cells,
 )
@@ -27,23 +28,6 @@ from metrics.columns import (
 VALUES, SECONDS = "values", "seconds"
 """What integers count without a unit, and in columns of dates with a time of day."""
 _DURATIONS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
-
-
-def unchanged_cells(original: pd.Series[Any], released: pd.Series[Any], domain: Domain) -> Booleans:
-    """Whether each released cell is the plain original value of the same person beside it, shape (n,)."""
-    cells = read_cells(released.reset_index(drop=True), domain)
-    return np.asarray(cells.plain[cells.codes] & _same(original, cells))
-
-
-def _same(original: pd.Series[Any], cells: NumericCells | CategoricalCells) -> Booleans:
-    """Whether the first value of each cell is the original, or both are missing; shape (n,)."""
-    missing = original.isna().to_numpy()
-    if isinstance(cells, NumericCells):
-        low, _ = cells.hull()
-        equal = low[cells.codes] == original.to_numpy(dtype=float, na_value=np.nan)
-    else:
-        equal = cells.member.argmax(axis=1)[cells.codes] == cells.domain.codes(original)
-    return np.where(missing, cells.missing[cells.codes], equal & ~cells.missing[cells.codes])
 
 
 def column_costs(
@@ -106,7 +90,7 @@ def _cells(original: pd.Series[Any], cells: NumericCells | CategoricalCells, uni
     """What happened to the cells of the same people."""
     rows = cells.codes
     plain, suppressed = cells.plain[rows], cells.suppressed[rows]
-    same = plain & _same(original, cells)
+    same = plain & equal_values(original, cells)
     general, changed = ~plain & ~suppressed, plain & ~same
     if same.all():
         return "unchanged"

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from leaderboard.results.result import label
-from metrics.columns import refuse, require
-from scenarios.assessment.choosing.column_costs import unchanged_cells
+from metrics.columns import refuse, require, unchanged_cells
 from scenarios.assessment.choosing.goals import QUESTIONS, is_of
 from scenarios.running.methods.methods import build, find
 from scenarios.running.plan import NamedMethod, Plan, plan_from_tables

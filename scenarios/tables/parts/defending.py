@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -13,11 +14,12 @@ import pandas as pd
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from defenses import MicrodataDefense
+from defenses import Microdata, MicrodataDefense
 from defenses.base import CountedCells, RecordsInBlocks, ReleasedBlock
 from metrics.classes import SizeCounts, agreeing_records
-from metrics.columns import SUPPRESSED, Booleans, Integers
+from metrics.columns import SUPPRESSED, Booleans, Integers, unchanged_cells
 from metrics.risk import GroupRisk
+from scenarios.tables.note import Note
 from scenarios.tables.parts.files.table_files import OneMachine
 from scenarios.tables.parts.large_release import large_release
 from scenarios.tables.parts.records import LargeRecords, over_parts
@@ -27,6 +29,8 @@ from scenarios.tables.review import ClassMembers, ReviewedTable, numbers_of, ris
 LISTED = 1 << 20
 """Mean number of records up to which all numbers of a column are kept for notes; of more, evenly spaced ones are."""
 
+CHANGED = 0.01
+"""Share of the cells of a column that are changed, from which the column is not named."""
 MOST_MATCHED = 1 << 22
 """Largest number of records up to which the people of each class are counted."""
 
@@ -63,6 +67,8 @@ class ReleaseCounts:
     """Key of the class, the record, and whether all quasi-identifiers are ``*``, of each row."""
     _combinations: list[Integers] = field(default_factory=list)
     """Distinct codes of the quasi-identifiers in each block, with the number of rows; none if a column has no codes."""
+    _kept: list[str] = field(default_factory=list)
+    """Quasi-identifiers whose cells in the first block are hardly changed."""
 
     def blocks(self) -> Iterator[ReleasedBlock]:
         """The blocks of the release, which are counted."""
@@ -70,7 +76,10 @@ class ReleaseCounts:
         several = self.table.people is not None or self.table.groups is not None
         is_matched = several and self.table.rows <= MOST_MATCHED
         is_combined = self.table.rows <= MOST_MATCHED and all(name in self.release.cells for name in names)
+        original = self._first_block()
         for block in self.release.blocks():
+            if not block.number and len(block):
+                self._compare(block, names, original)
             if is_combined and names:
                 coded = np.stack([block.columns[name] for name in names], axis=1)
                 self._combinations.append(np.column_stack(np.unique(coded, axis=0, return_counts=True)))
@@ -87,6 +96,29 @@ class ReleaseCounts:
                 rows[: before.size] += before
                 self._rows[name] = rows
             yield block
+
+    def _first_block(self) -> Microdata:
+        """The first records of the table."""
+        records = self.table.records
+        # No other query runs while blocks are read.
+        return records.records(next(records.blocks(records.counted.released_columns)))
+
+    def _compare(self, block: ReleasedBlock, names: Sequence[str], original: Microdata) -> None:
+        """Compare the quasi-identifiers of the first block with the records that its rows stem from."""
+        rows = np.flatnonzero((block.origin >= 0) & (block.origin < len(original)))
+        for name in names:
+            stored = block.columns[name][rows]
+            cells = self.release.cells[name].column(stored) if name in self.release.cells else pd.Series(stored)
+            values = original.frame[name].iloc[block.origin[rows]]
+            # Cells that are none of the domain, such as pseudonyms, are no values of it.
+            with suppress(ValueError):
+                same = unchanged_cells(values, cells, original.domain(name))
+                if same.mean() > 1 - CHANGED and len(values.unique()) > 1:
+                    self._kept.append(name)
+
+    def hardly_changed(self) -> list[Note]:
+        """A note on quasi-identifiers of which less than `CHANGED` of the cells of the first block are changed."""
+        return [Note("hardly changed", tuple(self._kept))] if self._kept else []
 
     def people(self, k: int | None) -> SizeCounts | None:
         """Sizes in people of the classes of k rows each, as guaranteed; None without k, or if rows are too many."""

@@ -6,7 +6,8 @@ import pytest
 
 from defenses import Constant, IndependentMarginals, Microdata, MicrodataRelease, Mondrian
 from metrics import CategoricalDomain, NumericDomain
-from scenarios.assessment.choosing.column_costs import column_costs, unchanged_cells
+from metrics.columns import unchanged_cells
+from scenarios.assessment.choosing.column_costs import column_costs
 
 AGE = NumericDomain(0, 99, integer=True)
 INCOME = NumericDomain(0.0, 1000.0)
