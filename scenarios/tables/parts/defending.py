@@ -106,7 +106,7 @@ class ReleaseCounts:
     def _compare(self, block: ReleasedBlock, names: Sequence[str], original: Microdata) -> None:
         """Compare the quasi-identifiers of the first block with the records that its rows stem from."""
         rows = np.flatnonzero((block.origin >= 0) & (block.origin < len(original)))
-        for name in names:
+        for name in names if rows.size else ():
             stored = block.columns[name][rows]
             cells = self.release.cells[name].column(stored) if name in self.release.cells else pd.Series(stored)
             values = original.frame[name].iloc[block.origin[rows]]

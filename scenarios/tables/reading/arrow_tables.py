@@ -168,7 +168,7 @@ def ascii_numbers(texts: Any) -> Any:
 
 
 _CURRENCY = r"[€$£¥￥₩₹]|EUR|USD|GBP|JPY|CHF"
-UNIT = f"{_CURRENCY}|%|‰|kg|mg|g|km|cm|mm|m|ml|l|年|歳|才|円|回|日|秒|人|件"
+UNIT = f"{_CURRENCY}|%|‰|kg|mg|g|km|cm|mm|m|ml|l|年|歳|才|千円|万円|億円|円|か月|回|日|秒|人|件"
 """Units that may follow a number."""
 _BLANK = "[ \u00a0\u202f]"
 _GROUPS = "[ \u00a0\u202f'’]"

@@ -68,7 +68,19 @@ IDENTIFIERS = frozenset((
     "id", "ids", "uid", "uuid", "guid", "ssn", "nhs", "mrn", "passport", "iban", "account", "accountnumber",
     "serial", "rowid", "rownames", "rownumber", "index", "idx", "pk", "name", "username", "login", "nickname", "email",
     "mail", "phone", "telephone", "mobile", "fax", "url", "telefon", "personalnr", "personalnummer", "kundennr",
-    "kundennummer", "patientennr", "patientennummer", "ausweisnummer",
+    "kundennummer", "patientennr", "patientennummer", "ausweisnummer", "aktenzeichen", "svnr",
+    *(
+        f"{who}{number}"
+        for who in ("versicherten", "fall", "mitglieds", "matrikel", "vertrags", "konto", "steuer", "mitarbeiter",
+                    "sozialversicherungs", "telefon")
+        for number in ("nr", "nummer")
+    ),
+    *(
+        f"{who}{number}"
+        for who in ("patient", "case", "customer", "client", "member", "employee", "student", "subject", "policy",
+                    "contract", "account", "record", "hospital", "participant", "respondent", "person", "insurance")
+        for number in ("no", "nr", "num", "number", "code", "key", "ref")
+    ),
 ))  # fmt: skip
 NAMES = frozenset((
     "fullname", "forename", "forenames", "firstname", "givenname", "middlename", "surname", "lastname", "familyname",
@@ -78,7 +90,8 @@ NAMES = frozenset((
 NAMES_JAPANESE = ("氏名", "姓名", "フリガナ", "ふりがな", "番地")
 IDENTIFIERS_JAPANESE = (
     "名前", "識別", "ＩＤ", "連番", "通し番号", "整理番号", "管理番号",
-    "受付番号", "社員番号", "会員番号", "顧客番号", "患者番号", "学籍番号", "個人番号", "マイナンバー", "旅券", "電話",
+    "受付番号", "社員番号", "会員番号", "顧客番号", "患者番号", "症例番号",
+    "カルテ番号", "被保険者番号", "学籍番号", "個人番号", "マイナンバー", "旅券", "電話",
     "メール", "口座",
 )  # fmt: skip
 PERSONS = frozenset((

@@ -155,7 +155,7 @@ def described_table(source: DescribedTable, declared: Roles, roles: Path | None,
     notes += people_notes(suggestions)
     reasons = {suggestion.reason: name for name, suggestion in reversed(suggestions.items())}
     person = declared.person or reasons.get(BY_NAME_REPEATED)
-    described = described.model_copy(update={"group": declared.group or reasons.get(BY_NAME_GROUP)})
+    described = described.model_copy(update={"person": person, "group": declared.group or reasons.get(BY_NAME_GROUP)})
     notes += doubtful_values(
         table_rows.frame,
         dates,

@@ -147,7 +147,7 @@ FEW_CATEGORIES = 10
 """Largest number of values of an outcome."""
 MOSTLY_DISTINCT = 0.9
 """Share of distinct values from which a column identifies records although some values repeat."""
-BY_NAME_REPEATED = "by its name; it repeats, so if a person has many rows, name it as `person`"
+BY_NAME_REPEATED = "by its name; it repeats, as where a person has many rows; named as `person`"
 """Reason of a column with the name of an identifier whose values repeat often."""
 BY_NAME_GROUP = "by its name; rows with the same value are members of a group, such as a household; named as `group`"
 """Reason of a column that numbers households or other groups of people."""

@@ -86,6 +86,7 @@ def test_what_is_not_evident_stays_text(texts):
         (["5,00 €", "1.234,50 €", "-7 €"], [5, 1234.5, -7], "numbers with the unit €, read and released without it"),
         (["$1,234.50", "$7.00", "-$5"], [1234.5, 7, -5], "numbers with the unit $"),
         (["￥1,234,500", "￥900"], [1234500, 900], "numbers with the unit ￥"),
+        (["450万円", "1200万円"], [450, 1200], "numbers with the unit 万円"),
         (["12%", "7.5 %"], [12, 7.5], "numbers with the unit %"),
         (["1 234", "12 345,5"], [1234, 12345.5], "blanks or apostrophes separate thousands"),
         (["1\u00a0234", "950"], [1234, 950], "blanks or apostrophes separate thousands"),

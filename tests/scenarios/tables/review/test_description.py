@@ -180,6 +180,16 @@ def test_numbers_of_people_that_seldom_repeat_are_rows_exported_twice(tmp_path):
     assert "Patient ID: identifier?: by its name; 10 of its 410 values repeat another: rows exported twice" in text
 
 
+@pytest.mark.parametrize("name", ["PatientNo", "customer_number", "Versichertennummer", "被保険者番号"])
+def test_the_person_is_the_number_that_repeats_and_not_the_free_text(tmp_path, name):
+    frame = pd.DataFrame({"Remark": [f"came again, see letter {row}" for row in range(60)], name: range(60), "age": 50})
+    frame[name] = [f"P{row % 30:05}" for row in range(60)]
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    roles = describe_table(tmp_path / "t.csv", None, tmp_path / "r.toml").roles
+    assert (roles.person, roles.identifiers) == (name, ["Remark", name])
+    assert name in roles.undecided
+
+
 @pytest.mark.parametrize("form", ["{}", "P-{}"])
 def test_numbers_of_few_people_that_repeat_are_recognized(tmp_path, form):
     numbers = [form.format(500 + row % 14) for row in range(20)]
@@ -189,7 +199,8 @@ def test_numbers_of_few_people_that_repeat_are_recognized(tmp_path, form):
     assert description.roles.identifiers == ["Patient ID"]
     assert "Patient ID" in description.roles.undecided
     text = " ".join(description.text.replace("#", "").split())
-    assert "if a person has many rows, name it as `person`" in text
+    assert "as where a person has many rows; named as `person`" in text
+    assert description.roles.person == "Patient ID"
 
 
 @pytest.mark.thorough
