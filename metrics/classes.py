@@ -104,9 +104,8 @@ def rows_in_classes(frame: pd.DataFrame, quasi_identifiers: Sequence[str]) -> Bo
     If all rows are wholly suppressed, they form one class.
     """
     require_columns(frame, quasi_identifiers)
-    inside = np.zeros(len(frame), dtype=bool)
-    for name in quasi_identifiers:
-        inside |= (frame[name] != SUPPRESSED).to_numpy(dtype=bool)
+    kept = ((frame[name] != SUPPRESSED).to_numpy(dtype=bool) for name in quasi_identifiers)
+    inside = np.asarray(np.logical_or.reduce([np.zeros(len(frame), dtype=bool), *kept]))
     return inside if inside.any() else np.ones(len(frame), dtype=bool)
 
 

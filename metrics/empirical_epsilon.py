@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from metrics.columns import Booleans, Floats, Integers, refuse, require
+from metrics.columns import Booleans, Floats, Integers, bisect, refuse, require
 from metrics.estimate import Estimate, check_confidence, check_successes
 
 # Lower bounds on epsilon from guesses about many canaries in few runs.
@@ -70,7 +68,7 @@ def one_run_epsilon(correct: int, guesses: int, canaries: int, *, delta: float =
     def refuted(epsilon: float) -> bool:
         return one_run_p_value(correct, guesses, canaries, epsilon=epsilon, delta=delta) <= 1 - confidence
 
-    return _largest_refuted(refuted, LARGEST_EPSILON, 40) if refuted(0.0) else 0.0
+    return bisect(refuted, 0.0, LARGEST_EPSILON, 40)[0] if refuted(0.0) else 0.0
 
 
 def gaussian_shift_bound(correct: int, guesses: int, canaries: int, *, runs: int = 1, confidence: float) -> float:
@@ -137,16 +135,7 @@ def gaussian_shift_bound(correct: int, guesses: int, canaries: int, *, runs: int
     def refuted(shift: float) -> bool:
         return _tail_of_sum(correct, guesses, canaries, runs, shift) <= 1 - confidence
 
-    return _largest_refuted(refuted, LARGEST_SHIFT, 14)
-
-
-def _largest_refuted(refuted: Callable[[float], bool], largest: float, steps: int) -> float:
-    """Largest number up to `largest` that is refuted, by bisection, if all smaller ones are; 0 if none is."""
-    low, high = 0.0, largest
-    for _ in range(steps):
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
+    return bisect(refuted, 0.0, LARGEST_SHIFT, 14)[0]
 
 
 def _shift_of_one_run(correct: int, guesses: int, canaries: int, level: float) -> float:

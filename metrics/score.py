@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from metrics.columns import refuse, require
+from metrics.columns import finite_number, refuse, require
 from metrics.estimate import Estimate, wilson
 
 # Attack risk relative to the success rate on a control group.
@@ -180,7 +180,7 @@ class Scores:
 def _rate(name: str, value: object) -> float | None:
     if value is None:
         return None
-    number = _number(name, value)
+    number = finite_number(name, value)
     require(-_ROUNDING <= number <= 1 + _ROUNDING, f"{name} must lie between 0 and 1, got {number:g}")
     return number
 
@@ -188,16 +188,7 @@ def _rate(name: str, value: object) -> float | None:
 def _count(name: str, value: object) -> int | None:
     if value is None and name.startswith("control"):
         return None
-    number = _number(name, value)
+    number = finite_number(name, value)
     refuse(number < 0, f"{name} must not be negative, got {number:g}")
     require(number == int(number), f"{name} must be an integer, got {number:g}", TypeError)
     return int(number)
-
-
-def _number(name: str, value: object) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number, got {type(value).__name__}") from None
-    require(math.isfinite(number), f"{name} must be finite, got {number}")
-    return number

@@ -183,9 +183,8 @@ def _by_rows(
     def unique(subset: Subset) -> Booleans:
         joint, bound = joint_codes([(columns[name], sizes[name]) for name in subset], counts.size)
         found: Booleans = np.bincount(joint, weights, minlength=bound)[joint[alone]] == 1
-        for name in stars.keys() & set(subset):
-            found &= columns[name][alone] != stars[name]
-        return found
+        unstarred = (columns[name][alone] != stars[name] for name in stars.keys() & set(subset))
+        return np.asarray(np.logical_and.reduce([found, *unstarred]))
 
     for subset in subsets:
         parts = list(combinations(subset, len(subset) - 1))

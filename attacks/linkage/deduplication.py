@@ -125,9 +125,7 @@ def _probabilities(compared: list[ComparedColumn], chances: list[Floats], pairs:
     odds = np.log(rows / everything)
     probability = np.zeros(chance.size)
     for _ in range(ROUNDS):
-        weight = odds - chance
-        for one, outcome in zip(matches, outcomes, strict=True):
-            weight += one[outcome]
+        weight = sum((one[outcome] for one, outcome in zip(matches, outcomes, strict=True)), odds - chance)
         before, probability = probability, 1 / (1 + np.exp(-np.clip(weight, -50, 50)))
         if np.abs(probability - before).max(initial=0.0) < SETTLED:
             break

@@ -100,10 +100,8 @@ def _log_odds(weights: Floats, intercept: float, columns: list[SharedColumn], di
     first = 2
     for column in columns:
         features = column_features(column)
-        table: Floats = np.zeros(features[0].shape)
-        for weight, feature in zip(weights[first : first + len(features)], features, strict=True):
-            table += weight * feature
-        odds += column.expand(table)
+        weighted = zip(weights[first : first + len(features)], features, strict=True)
+        odds += column.expand(sum((weight * feature for weight, feature in weighted), np.zeros(features[0].shape)))
         first += len(features)
     return np.asarray(np.clip(odds, -FARTHEST_ODDS, FARTHEST_ODDS))
 

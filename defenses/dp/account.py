@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from defenses.base.queries import BudgetSpent
-from defenses.dp.composition import bisect, check_cost, group_privacy, zcdp_epsilon, zcdp_rho
+from defenses.dp.composition import check_cost, group_privacy, zcdp_epsilon, zcdp_rho
 from defenses.dp.mechanism import check_delta
-from metrics.columns import check_real, refuse, refuse_rows, require, write_atomically
+from metrics.columns import bisect, check_real, refuse, refuse_rows, require, write_atomically
 
 # The file of a privacy account, TOML or JSON: written atomically, and by one process at a time.
 

@@ -7,28 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from defenses.dp.mechanism import check_delta
-from metrics.columns import check_choice, check_integer, check_real
+from metrics.columns import bisect, check_choice, check_integer, check_real
 
 # The analytic Gaussian mechanism: exact delta and least standard deviation of continuous Gaussian noise.
 
 # Bisection for the number at which a condition stops holding.
-
-
-def bisect(
-    holds: Callable[[float], bool], low: float, high: float, steps: int, *, geometric: bool = False
-) -> tuple[float, float]:
-    """Halve [low, high] `steps` times, so that `holds` is true at the low end and false at the high end.
-
-    The given ends are not tried: `holds` counts as true at `low` and as false at `high`. The middle is the arithmetic
-    or the geometric mean of the ends.
-    """
-    for _ in range(steps):
-        middle = math.sqrt(low * high) if geometric else (low + high) / 2
-        if holds(middle):
-            low = middle
-        else:
-            high = middle
-    return low, high
 
 
 def doubled(holds: Callable[[float], bool], number: float) -> float:

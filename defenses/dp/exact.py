@@ -201,12 +201,13 @@ def geometric(rate: Fraction, size: int, rng: Generator) -> Integers64:
     below the top one has weight e^(-rate 256^j d) on 0..255. The top digit, at which rate 256^j is at least 1/4, is
     geometric itself.
     """
-    result = np.zeros(size, dtype=np.int64)
     digits = _digits(rate)
     drawn = words(len(digits) * size, rng).reshape(len(digits), size)
-    for (place_value, digit, table), digit_words in zip(digits, drawn, strict=True):
-        result += place_value * _categories(digit, table, digit_words, rng)
-    return result
+    parts = (
+        place_value * _categories(digit, table, digit_words, rng)
+        for (place_value, digit, table), digit_words in zip(digits, drawn, strict=True)
+    )
+    return sum(parts, np.zeros(size, dtype=np.int64))
 
 
 def two_sided_geometric(rate: Fraction, size: int, rng: Generator) -> Integers64:

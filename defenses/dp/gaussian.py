@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.dp.composition import SMALLEST_DELTA, bisect, unit_sigma, zcdp_rho
+from defenses.dp.composition import SMALLEST_DELTA, unit_sigma, zcdp_rho
 from defenses.dp.exact import discrete_gaussian
 from defenses.dp.mechanism import (
     IntegerNoise,
@@ -22,7 +22,7 @@ from defenses.dp.mechanism import (
     on_lattice,
     steps_between,
 )
-from metrics.columns import Floats, Integers64, check_integer, refuse
+from metrics.columns import Floats, Integers64, bisect, check_integer, refuse
 from metrics.estimate import check_confidence
 
 # Calibration of discrete Gaussian noise to (epsilon, delta).

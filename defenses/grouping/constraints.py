@@ -334,10 +334,8 @@ def _sensitive_column(records: Microdata, name: str, ordered: bool) -> Sensitive
 
 def hold(constraints: Sequence[Constraint], counts: Integers, table: Floats) -> Booleans:
     """Whether each class meets all constraints on one column, shape (classes,)."""
-    holds = np.ones(len(counts), dtype=bool)
-    for constraint in constraints:
-        holds &= constraint.holds(counts, table)
-    return holds
+    every = np.ones(len(counts), dtype=bool)
+    return np.asarray(np.logical_and.reduce([every, *(each.holds(counts, table) for each in constraints)]))
 
 
 def all_hold(

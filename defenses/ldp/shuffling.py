@@ -10,9 +10,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base import Guarantee, Parametrized
-from defenses.dp.composition import bisect
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
-from metrics.columns import Floats, Integers64, check_integer, check_real, require
+from metrics.columns import Floats, Integers64, bisect, check_integer, check_real, require
 
 # Standard deviations, and further numbers, around the mean of a binomial number; the rest counts as delta.
 _DEVIATIONS, _FURTHER = 9.0, 60

@@ -71,9 +71,9 @@ def _constant_step(records: RecordsInBlocks, name: str) -> Step:
 
 def _typical_number(records: RecordsInBlocks, name: str, domain: Domain) -> float:
     """Lower median of the numbers in the most frequent bin; NaN where most are missing."""
-    counts = np.zeros(domain.size + 1, dtype=np.int64)
-    for block in records.blocks([name]):
-        counts += np.bincount(domain.codes(block.numbers(name)), minlength=counts.size)
+    bins = (domain.codes(block.numbers(name)) for block in records.blocks([name]))
+    size = domain.size + 1
+    counts = sum((np.bincount(codes, minlength=size) for codes in bins), np.zeros(size, dtype=np.int64))
     typical = int(counts.argmax())
     if typical == domain.size:
         return float("nan")

@@ -190,7 +190,6 @@ def histogram(records: RecordsInBlocks, columns: Sequence[Categories]) -> Intege
     if len(columns) == 1 and columns[0].of_code is not None:
         counts = records.column(columns[0].name).counts
         return np.bincount(columns[0].of_code, counts, minlength=total).astype(np.int64)[:total]
-    counts = np.zeros(total, dtype=np.int64)
-    for block in records.blocks([column.name for column in columns]):
-        counts += np.bincount(joint_codes(columns, block)[0], minlength=total)
-    return counts
+    blocks = records.blocks([column.name for column in columns])
+    of_blocks = (np.bincount(joint_codes(columns, block)[0], minlength=total) for block in blocks)
+    return sum(of_blocks, np.zeros(total, dtype=np.int64))

@@ -41,6 +41,7 @@ from .parameters import check_integer as check_integer
 from .parameters import check_list as check_list
 from .parameters import check_real as check_real
 from .parameters import errors_at as errors_at
+from .parameters import finite_number as finite_number
 from .parameters import refuse as refuse
 from .parameters import refuse_any as refuse_any
 from .parameters import refuse_rows as refuse_rows
@@ -53,6 +54,7 @@ from .values import NUMBER as NUMBER
 from .values import SUPPRESSED as SUPPRESSED
 from .values import QUOTATION_MARKS as QUOTATION_MARKS
 from .values import UnfitValueError as UnfitValueError
+from .values import bisect as bisect
 from .values import chunks as chunks
 from .values import distinct_cells as distinct_cells
 from .values import distinct_values as distinct_values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -157,6 +158,16 @@ def check_real(
         left, right = "(" if open_low else "[", ")" if open_high or np.isinf(high) else "]"
         raise ValueError(f"{name} must be a finite number in {left}{low:g}, {high:g}{right}, got {value!r}")
     return value
+
+
+def finite_number(name: str, value: Any, kind: str = "a number") -> float:
+    """A finite number, of any type that converts to one; else a TypeError that says the kind, or a ValueError."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {kind}, got {type(value).__name__}") from None
+    require(math.isfinite(number), f"{name} must be finite, got {number}")
+    return number
 
 
 def check_choice(name: str, value: Given, choices: Collection[str]) -> Given:

@@ -69,6 +69,23 @@ def chunks(n: int, width: int, entries: int = 1 << 22) -> Iterator[slice]:
         yield slice(start, min(start + step, n))
 
 
+def bisect(
+    holds: Callable[[float], bool], low: float, high: float, steps: int, *, geometric: bool = False
+) -> tuple[float, float]:
+    """Halve [low, high] `steps` times, so that `holds` is true at the low end and false at the high end.
+
+    The given ends are not tried: `holds` counts as true at `low` and as false at `high`. The middle is the arithmetic
+    or the geometric mean of the ends.
+    """
+    for _ in range(steps):
+        middle = math.sqrt(low * high) if geometric else (low + high) / 2
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
+    return low, high
+
+
 def group_sums(groups: Integers, rows: Array, count: int) -> Array:
     """Sum of the rows of each of `count` groups, shape (count, ...), in the rows' precision."""
     sums = np.zeros((count, *rows.shape[1:]), dtype=rows.dtype)

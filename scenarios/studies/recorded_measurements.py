@@ -9,7 +9,6 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from leaderboard.results import EXPERIMENT, Result, Store, canonical
 from metrics.columns import require
 from scenarios.running.methods import describe, digest, reason_of, sources, status_of, versions
 from scenarios.running.units import SCORER, key_of_play
+from scenarios.running.workers.worker import current_moment
 from scenarios.studies.experiment import ExperimentPlan, Losses, Value
 
 # Values of measurements as JSON text, exact to the last bit.
@@ -188,7 +188,7 @@ class RecordedMeasurements:
             value = measure()
             # The value that is reported is the one that a later run reads.
             text = written(value)
-            results = _results(blank, losses(value), time.perf_counter() - started, _now())
+            results = _results(blank, losses(value), time.perf_counter() - started, current_moment())
         except ValueError:
             # A parameter that does not fit the data is bad input, which is refused and not stored.
             raise
@@ -198,7 +198,7 @@ class RecordedMeasurements:
                 status=status_of(error),
                 reason=reason_of(error),
                 seconds=time.perf_counter() - started,
-                created=_now(),
+                created=current_moment(),
             )
             self.store.add([failure], documents)
             self.results.append(failure)
@@ -235,7 +235,3 @@ def _results(blank: Result, losses: Losses, seconds: float, created: str) -> lis
         )
         for play, values in enumerate(losses or [{}])
     ]
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -240,10 +240,9 @@ def _near_in_blocks(
         asked = np.sort(rng.choice(rows, size, replace=False))
         near = among_all(learned.models, asked, min(DEPTH, candidates))
         return asked, near, [_unsearchable_note(columns, learned.bits, plan, asked.size, rows, pairs)]
-    others = np.zeros(rows)
-    for number, model in enumerate(learned.models):
-        if number not in plan.columns:
-            others += np.log(model.mean_parts(np.arange(model.column.cells)).total)[model.column.codes]
+    unblocked = [model for number, model in enumerate(learned.models) if number not in plan.columns]
+    means = (np.log(model.mean_parts(np.arange(model.column.cells)).total)[model.column.codes] for model in unblocked)
+    others = sum(means, np.zeros(rows))
     near, compared = blocked_search(plan, column_scores(learned.models), others)
     return None, near, _search_notes(columns, learned.bits, plan, compared / rows, candidates)
 

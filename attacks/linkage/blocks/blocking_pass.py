@@ -166,9 +166,8 @@ class BlockingPass:
 
     def ranges(self, rows: Integers) -> tuple[Ranges, Integers]:
         """Ranges that the rows' windows cover, and the rows that cover too many groups to be looked up."""
-        wide = np.zeros(rows.size, dtype=bool)
-        for column in self.columns[:-1]:
-            wide |= column.covered[column.column.codes[rows]] > MOST_GROUPS
+        covered = (column.covered[column.column.codes[rows]] for column in self.columns[:-1])
+        wide = np.logical_or.reduce([np.zeros(rows.size, dtype=bool), *(groups > MOST_GROUPS for groups in covered)])
         row = np.flatnonzero(~wide)
         key = np.zeros(row.size, dtype=np.int64)
         for column, (distinct, width) in zip(self.columns[:-1], self._levels, strict=True):

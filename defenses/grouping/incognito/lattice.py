@@ -275,9 +275,12 @@ class NodeLoss(ABC):
         """For each column, its share of the loss at each level without suppression; None if the loss is no such sum."""
         return None
 
-    @abstractmethod
     def bounds(self, lattice: Lattice) -> Floats:
-        """Lower bound on the loss of every node, for any set of suppressed rows; has the shape of the lattice."""
+        """Lower bound on the loss of every node, for any set of suppressed rows; has the shape of the lattice.
+
+        By default the loss without suppression, a sum of terms; a loss that is no such sum states its own bound.
+        """
+        return outer_sum(self.terms(lattice) or [])
 
     @abstractmethod
     def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
@@ -303,16 +306,14 @@ class CellLoss(NodeLoss):
             means.append(self.cells(lattice, index) @ rows / (sizes.sum() * len(lattice.columns)))
         return means
 
-    def bounds(self, lattice: Lattice) -> Floats:
-        """Mean without suppression, which is a sum over the columns."""
-        return outer_sum(self.terms(lattice))
-
     def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
         """Average the losses of the released cells, and 1 for every suppressed cell."""
         members = classes.members[~suppressed]
-        row_loss = np.zeros(members.size)
-        for index, (column, level) in enumerate(zip(lattice.columns, node, strict=True)):
-            row_loss += self.cells(lattice, index)[level, column.codes[members]]
+        cells = (
+            self.cells(lattice, index)[level, column.codes[members]]
+            for index, (column, level) in enumerate(zip(lattice.columns, node, strict=True))
+        )
+        row_loss = sum(cells, np.zeros(members.size))
         columns = len(node)
         total = row_loss @ classes.sizes[~suppressed] + columns * classes.sizes[suppressed].sum()
         return float(total / (columns * classes.sizes.sum()))
@@ -342,10 +343,6 @@ class HeightLoss(NodeLoss):
     def terms(self, lattice: Lattice) -> list[Floats]:
         """Levels of each column."""
         return [np.arange(levels, dtype=float) for levels in lattice.shape]
-
-    def bounds(self, lattice: Lattice) -> Floats:
-        """Exact loss of every node."""
-        return outer_sum(self.terms(lattice))
 
     def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
         """Add the levels."""

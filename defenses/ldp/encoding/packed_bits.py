@@ -56,10 +56,8 @@ def bits_at(packed: Bytes, rows: Integers, columns: Integers) -> Booleans:
 
 def column_counts(packed: Bytes, width: int) -> Integers64:
     """Count the set bits of each column, shape (width,)."""
-    counts = np.zeros(8 * packed.shape[1], dtype=np.int64)
-    for start in range(0, len(packed), _WITHOUT_CARRY):
-        counts += _counted(packed[start : start + _WITHOUT_CARRY])
-    return counts[:width]
+    counts = (_counted(packed[start : start + _WITHOUT_CARRY]) for start in range(0, len(packed), _WITHOUT_CARRY))
+    return np.asarray(sum(counts, np.zeros(8 * packed.shape[1], dtype=np.int64))[:width])
 
 
 def grouped_counts(packed: Bytes, group: Integers, groups: int, width: int) -> NDArray[np.int32]:

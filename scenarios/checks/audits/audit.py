@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.statistics.distinguishing import learn_event
-from defenses.base import Parametrized
+from defenses.base import Guarantee, Parametrized
 from defenses.federated.noise import gaussian_epsilon
 from metrics.columns import Booleans, Floats, check_integer, check_real, refuse
 from metrics.empirical_epsilon import gaussian_shift_bound, one_run_epsilon
@@ -50,6 +50,13 @@ class Claim:
     def __post_init__(self) -> None:
         check_real(f"epsilon that {self.name} claims", self.epsilon, low=0)
         check_real(f"delta that {self.name} claims", self.delta, low=0, high=1, open_high=True)
+
+
+def claim_of(mechanism: Any, guaranteed: Guarantee) -> tuple[str, float, float]:
+    """Fields of a `Claim` from what a mechanism guarantees; ValueError if that names no epsilon."""
+    if guaranteed.epsilon is None:
+        raise ValueError(f"{type(mechanism).__name__} claims no epsilon")
+    return repr(mechanism), float(guaranteed.epsilon), float(guaranteed.delta or 0.0)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from defenses.dp.gaussian import DiscreteGaussian, Gaussian
 from defenses.dp.mechanism import NoiseMechanism
 from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
 from metrics.columns import Booleans, CategoricalDomain, Floats, require
-from scenarios.checks.audits.audit import Canaries, Neighbours
+from scenarios.checks.audits.audit import Canaries, Neighbours, claim_of
 from scenarios.checks.audits.subjects import subject, takes_integers_only
 from scenarios.checks.audits.tables import check_declaration, released, table
 
@@ -78,11 +78,8 @@ def _of_noise(mechanism: NoiseMechanism) -> Canaries:
     if takes_integers_only(mechanism):
         step = float(np.floor(step))
         require(step >= 1, "sensitivity: integers that differ are 1 apart, and it is less")
-    guarantee = mechanism.guarantee
     return Canaries(
-        repr(mechanism),
-        float(guarantee.epsilon or 0.0),
-        float(guarantee.delta or 0.0),
+        *claim_of(mechanism, mechanism.guarantee),
         f"numbers of one array, each 0 or {step:g}",
         partial(_of_numbers, mechanism, step),
         count=NUMBERS,
@@ -107,10 +104,8 @@ def _of_defense(defense: Defense) -> Canaries:
         defense.kind in ("statistics", "model", "microdata"),
         f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it",
     )
-    claim = defense.guarantee(_training_table(np.ones(1, dtype=bool)) if defense.kind == "model" else table(0))
-    if claim.epsilon is None:
-        raise ValueError(f"{type(defense).__name__} claims no epsilon")
-    removable = "added or removed" in claim.statement
+    guaranteed = defense.guarantee(_training_table(np.ones(1, dtype=bool)) if defense.kind == "model" else table(0))
+    claim, removable = claim_of(defense, guaranteed), "added or removed" in guaranteed.statement
     if defense.kind == "statistics":
         title, score, count = "cells of one histogram", _histogram, CELLS
     elif defense.kind == "model":
@@ -121,9 +116,7 @@ def _of_defense(defense: Defense) -> Canaries:
     else:
         title, score, count = "rows, each with a category of its own", _cells, CELLS
     return Canaries(
-        repr(defense),
-        float(claim.epsilon),
-        float(claim.delta or 0.0),
+        *claim,
         title,
         partial(_of_tables, score, defense, removable),
         count=count,

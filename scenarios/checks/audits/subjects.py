@@ -20,7 +20,7 @@ from defenses.dp.selection import Selection
 from defenses.ldp import FrequencyOracle, NumberMechanism, ReportBatch, ShuffledResponse
 from defenses.ldp.bit_vectors import LongitudinalUnaryEncoding
 from metrics.columns import CategoricalDomain, Floats, Integers64, require
-from scenarios.checks.audits.audit import Neighbours, Subject
+from scenarios.checks.audits.audit import Neighbours, Subject, claim_of
 from scenarios.checks.audits.tables import of_defense, session_answers
 from scenarios.running.methods.fingerprint import is_project_module
 
@@ -62,12 +62,12 @@ def of_graph_curator(curator: GraphCurator) -> Subject:
     most of their sensitivity. Each workload has sessions of its own.
     """
     graphs = complete(curator.level), complete(None)
-    claim = curator.guarantee(graphs[0])
+    claim = claim_of(curator, curator.guarantee(graphs[0]))
     pairs = [
         Neighbours(title, *(partial(session_answers, curator, graphs, which, *asked) for which in (0, 1)))
         for title, asked in _workloads(curator.level == "person").items()
     ]
-    return Subject(repr(curator), float(claim.epsilon or 0.0), 0.0, tuple(pairs), tight=False, runs=RUNS)
+    return Subject(*claim, tuple(pairs), tight=False, runs=RUNS)
 
 
 def complete(without: str | None) -> Microdata:
@@ -446,7 +446,5 @@ def _pair(title: str, run: Callable[[Any, int, Generator], Floats], first: Any, 
 def _subject(mechanism: Any, neighbours: Sequence[Neighbours], *, tight: bool = True, runs: int = 200_000) -> Subject:
     """A subject with the claim of the mechanism's `guarantee`, or of its attribute `epsilon`."""
     guarantee = getattr(mechanism, "guarantee", None)
-    claim = guarantee if isinstance(guarantee, Guarantee) else Guarantee(epsilon=getattr(mechanism, "epsilon", None))
-    if claim.epsilon is None:
-        raise ValueError(f"{type(mechanism).__name__} claims no epsilon")
-    return Subject(repr(mechanism), float(claim.epsilon), float(claim.delta or 0.0), tuple(neighbours), tight, runs)
+    stated = guarantee if isinstance(guarantee, Guarantee) else Guarantee(epsilon=getattr(mechanism, "epsilon", None))
+    return Subject(*claim_of(mechanism, stated), tuple(neighbours), tight, runs)

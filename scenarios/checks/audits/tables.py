@@ -16,7 +16,7 @@ from attacks.statistics.disclosure_by_queries import ask, even_share
 from defenses import Defense, Microdata, MicrodataRelease, StatisticsRelease
 from defenses.base.queries import Condition, Count, Histogram, Mean, Query, Sum
 from metrics.columns import Booleans, CategoricalDomain, Floats, NumericDomain, refuse, require
-from scenarios.checks.audits.audit import Neighbours, Subject
+from scenarios.checks.audits.audit import Neighbours, Subject, claim_of
 
 # Test of the declaration that a defense randomizes records independently of each other.
 
@@ -179,9 +179,7 @@ def of_defense(defense: Defense) -> Subject:
         f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it",
     )
     first, second, middle = map(table, range(3))
-    claim = defense.guarantee(first)
-    if claim.epsilon is None:
-        raise ValueError(f"{type(defense).__name__} claims no epsilon")
+    claim = claim_of(defense, defense.guarantee(first))
     check_declaration(defense)
     if defense.kind == "statistics":
         pairs = [
@@ -200,7 +198,7 @@ def of_defense(defense: Defense) -> Subject:
             halves = [partial(_counts, defense, halved(which)) for which in (0, 1)]
             pairs.append(Neighbours("one of 200 records of two categories", *halves))
     runs = COPIES if defense.randomizes_records_independently else RUNS
-    return Subject(repr(defense), float(claim.epsilon), float(claim.delta or 0.0), tuple(pairs), tight=False, runs=runs)
+    return Subject(*claim, tuple(pairs), tight=False, runs=runs)
 
 
 def table(which: int, size: int = SIZE) -> Microdata:

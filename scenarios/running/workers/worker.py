@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections.abc
 import copy
-import math
 import pickle
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +18,7 @@ from attacks.base import Attack, Claims, Knowledge, NotApplicable
 from defenses import Defense, Microdata, MicrodataRelease
 from defenses.base import Parametrized
 from leaderboard.results.result import canonical
-from metrics.columns import refuse_any, require
+from metrics.columns import finite_number, refuse_any, require
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.running.methods import (
@@ -65,7 +64,10 @@ def checked_measures(measures: Any) -> dict[str, float | None]:
         f"measures must be a mapping of names to numbers, got {type(measures).__name__}",
         TypeError,
     )
-    numbers = {_name(name): _number(name, value) for name, value in measures.items()}
+    numbers = {
+        _name(name): None if value is None else finite_number(name, value, "a number or None")
+        for name, value in measures.items()
+    }
     for name, value in numbers.items():
         component = name == "utility" or name.startswith("utility_")
         if component and value is not None and not -_SLACK <= value <= 1 + _SLACK:
@@ -76,17 +78,6 @@ def checked_measures(measures: Any) -> dict[str, float | None]:
 def _name(name: Any) -> str:
     require(isinstance(name, str), f"measures must have names, got {type(name).__name__} {name!r}", TypeError)
     return str(name)
-
-
-def _number(name: str, value: Any) -> float | None:
-    if value is None:
-        return None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name} must be a number or None, got {type(value).__name__}") from None
-    require(math.isfinite(number), f"{name} must be finite, got {number}")
-    return number
 
 
 # A user's methods are played twice at first: the same trial with the same seed must end alike.
