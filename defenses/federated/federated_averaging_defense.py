@@ -177,11 +177,10 @@ class FederatedAveraging(Defense):
         # A guarantee is given only for tables that can be trained on.
         encoding.labels(records.frame)
         encoding.codes(records.frame)
-        if self.clipping is None or (self.uplink is None and self.downlink is None):
-            return Guarantee()
         noise = self.uplink or self.downlink
-        assert noise is not None  # noqa: S101 (one direction has noise)
-        record, client = self._sensitivities(sizes, noise)
+        if self.clipping is None or noise is None:
+            return Guarantee()
+        record, client = self._sensitivities(sizes, self.clipping, noise)
         shift = np.sqrt(self.rounds) / noise.multiplier(self.rounds) * client / record
         client_level = f"client level: epsilon {gaussian_epsilon(float(shift), noise.delta):.3g} at the same delta"
         universe = f"among tables without a missing value in {encoding.target}"
@@ -201,15 +200,16 @@ class FederatedAveraging(Defense):
         )
         return Guarantee(epsilon=epsilon, delta=delta, statement=f"{observed}; {record_level}; {client_level}")
 
-    def _sensitivities(self, sizes: NDArray[np.intp], noise: UpdateNoise) -> tuple[float, float]:
+    def _sensitivities(
+        self, sizes: NDArray[np.intp], clipping: NormClipping, noise: UpdateNoise
+    ) -> tuple[float, float]:
         """Sensitivity that the noise is scaled to, and the sensitivity to replacing a whole client.
 
         With p_i = n_i / n and one local step, p_i 2C/n_i is 2C/n for every client. The largest client has the largest
         p_i 2C.
         """
-        assert self.clipping is not None  # noqa: S101 (noise needs clipping)
         everyone = np.arange(sizes.size)
         sensitivities = Sensitivities.of(self.rules, sizes, everyone, everyone)
         weight = 1.0 if noise is self.uplink and self.aggregation is None else (sizes / sizes.sum()).max()
-        client = float(weight * self.clipping.client_sensitivity(self.local_epochs))
+        client = float(weight * clipping.client_sensitivity(self.local_epochs))
         return (sensitivities.uplink if noise is self.uplink else sensitivities.downlink), client

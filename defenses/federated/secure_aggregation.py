@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.random import Generator
@@ -80,11 +81,8 @@ class Paillier(SumProtocol):
         width = (field.prime - 1).bit_length() + len(words).bit_length()
         # The package takes plaintexts up to a third of the modulus as positive, and 2^(bits - 3) is smaller.
         slots = (self.bits - 3) // width
-        totals = None
-        for client in answering:
-            sent = [public.encrypt(number) for number in _packed(words[client], slots, width)]
-            totals = sent if totals is None else [a + b for a, b in zip(totals, sent, strict=True)]
-        assert totals is not None  # noqa: S101 (at least one client sends)
+        sent = ([public.encrypt(number) for number in _packed(words[client], slots, width)] for client in answering)
+        totals = reduce(lambda left, right: [a + b for a, b in zip(left, right, strict=True)], sent)
         return _unpacked([private.decrypt(total) for total in totals], slots, width, words.shape[1], field)
 
 
