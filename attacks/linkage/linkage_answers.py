@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.random import Generator
 
 from attacks.base import Attack, Decisions, Knowledge, RankedAnswers, derived_table, shared_distance, shared_table
 from defenses.base import MicrodataRelease
-from metrics.columns import Array, Floats, Integers, Integers32, scattered
+from metrics.columns import Array, Booleans, Floats, Integers, Integers32, scattered
 
 # One-to-one matching of released rows and candidates: optimal assignment and posterior of each pair.
 
@@ -62,8 +63,8 @@ def enumerated_posterior(log_likelihood: Floats) -> Floats:
 
     Let F_i(S) be the total weight of the matchings of the first i rows with the candidates of the set S, |S| = i. Let
     B_i(S) be that of the matchings of rows i, i + 1, … with candidates outside S. Row i has candidate j with weight
-    w_ij sum of F_i(S) B_{i+1}(S + j) over the S without j. These weights are permanents. The recursion takes rows x
-    candidates x 2^candidates steps.
+    w_ij sum of F_i(S) B_{i+1}(S + j) over the S without j. These weights are permanents. The recursion takes candidates
+    x 2^candidates steps.
 
     Log-likelihoods are finite or -inf, with a finite entry in each row, and rows do not outnumber candidates.
 
@@ -72,24 +73,29 @@ def enumerated_posterior(log_likelihood: Floats) -> Floats:
     """
     rows, candidates = log_likelihood.shape
     weight = np.exp(np.maximum(log_likelihood - log_likelihood.max(axis=1, keepdims=True), LEAST))
-    sets = np.arange(2**candidates)
-    free = (sets[:, None] >> np.arange(candidates)) & 1 == 0
-    larger = np.where(free, sets[:, None] | (1 << np.arange(candidates)), 0)
-    size = candidates - free.sum(axis=1)
-    backward = np.zeros((rows + 1, sets.size))
-    backward[rows, size == rows] = 1.0
-    for row in range(rows - 1, -1, -1):
-        ways = (free * weight[row] * backward[row + 1][larger]).sum(axis=1)
-        backward[row] = np.where(size == row, ways, 0.0)
+    of_size = _sets_by_size(candidates)
+    forward, backward = np.zeros(2**candidates), np.zeros(2**candidates)
+    backward[of_size[rows][0]] = 1.0
+    for (sets, free, larger), likelihood in zip(reversed(of_size[:rows]), weight[::-1], strict=True):
+        backward[sets] = (free * likelihood * backward[larger]).sum(axis=1)
     posterior: Floats = np.empty_like(weight)
-    forward: Floats = np.zeros(sets.size)
     forward[0] = 1.0
-    for row in range(rows):
-        step = forward[:, None] * free * weight[row]
-        posterior[row] = (step * backward[row + 1][larger]).sum(axis=0)
-        forward = np.asarray(np.bincount(larger.ravel(), weights=step.ravel(), minlength=sets.size), dtype=float)
+    for row, (sets, free, larger) in enumerate(of_size[:rows]):
+        step = forward[sets, None] * free * weight[row]
+        posterior[row] = (step * backward[larger]).sum(axis=0)
+        forward = np.asarray(np.bincount(larger.ravel(), weights=step.ravel(), minlength=forward.size), dtype=float)
     posterior /= posterior.sum(axis=1, keepdims=True)
     return posterior
+
+
+@cache
+def _sets_by_size(candidates: int) -> list[tuple[Integers, Booleans, Integers]]:
+    """For each size: the sets of so many candidates, which candidates are outside, and the set with each of these."""
+    sets, alone = np.arange(2**candidates), 1 << np.arange(candidates)
+    free = sets[:, None] & alone == 0
+    larger = np.where(free, sets[:, None] | alone, 0)
+    chosen = (np.flatnonzero(candidates - free.sum(axis=1) == size) for size in range(candidates + 1))
+    return [(of_size, free[of_size], larger[of_size]) for of_size in chosen]
 
 
 def propagated_posterior(log_likelihood: Array, rounds: int = 10) -> Array:

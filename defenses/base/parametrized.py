@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import cache
 from typing import Any, ClassVar, Self
 
 from metrics.columns import Given, refuse, refuse_any
@@ -24,6 +25,7 @@ class Parametrized:
         return next(iter(vars(cls).get("called", ())), cls.__name__)
 
     @classmethod
+    @cache
     def parameter_names(cls) -> tuple[str, ...]:
         """Names of the constructor's parameters, in their order."""
         return () if cls.__init__ is object.__init__ else tuple(inspect.signature(cls).parameters)

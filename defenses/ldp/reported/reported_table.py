@@ -127,15 +127,17 @@ def largest_number_probabilities(units: int, scale: float, d: int) -> tuple[floa
     return float(own), float(another)
 
 
+# Five nodes are exact up to the tenth derivative: a relative error below 1e-14 where they are used.
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(5)
+
+
 def _excess(tail: Floats, d: int) -> Floats:
     """S - (1 - (1 - s)^d)/d, the integral of 1 - (1 - y)^(d - 1) from 0 to s, for each s."""
     result = np.asarray(tail + np.expm1(d * np.log1p(-tail)) / d)
     small = d * tail < _SMALL
-    # Five nodes are exact up to the tenth derivative: a relative error below 1e-14 here.
-    nodes, weights = np.polynomial.legendre.leggauss(5)
     part = tail[small]
-    inner = np.log1p(-part[:, None] * (1 + nodes) / 2)
-    result[small] = part * (-np.expm1((d - 1) * inner) @ weights) / 2
+    inner = np.log1p(-part[:, None] * (1 + _NODES) / 2)
+    result[small] = part * (-np.expm1((d - 1) * inner) @ _WEIGHTS) / 2
     return result
 
 

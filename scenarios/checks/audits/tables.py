@@ -47,9 +47,9 @@ def dependence(defense: Defense, records: Microdata, rows: Sequence[int], rng: G
     for release, size in zip([*releases, *copied], sizes, strict=True):
         if not isinstance(release, MicrodataRelease) or not np.array_equal(np.sort(release.origin), np.arange(size)):
             return "does not release one row a record"
-    frames = [_in_order(release) for release in releases]
+    released = pd.concat(map(_in_order, releases), ignore_index=True)
     for row, copies in zip(rows, map(_in_order, copied), strict=True):
-        among = pd.concat([frame.iloc[[row]] for frame in frames], ignore_index=True)
+        among = released.iloc[row :: len(records)].reset_index(drop=True)
         columns = list(_compared(copies, among))
         for name, alone, together in columns:
             if _p_value(alone, together) * len(columns) * len(rows) < FALSE_ALARM:

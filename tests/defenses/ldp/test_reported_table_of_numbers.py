@@ -211,6 +211,8 @@ class HybridTable(ReportedTable):
 CHECKS = [(method, *check) for method in (PiecewiseTable, HybridTable) for check in checks(method)]
 
 
+# It states no k, l and t, so that 20 tables show only that it releases them.
+@pytest.mark.long_for("PiecewiseTable meets its k, l and t on 20 tables")
 @pytest.mark.thorough_beyond(12)
 @pytest.mark.long_beyond(len(list(checks(PiecewiseTable))))
 @pytest.mark.parametrize(
@@ -238,7 +240,7 @@ def test_an_audit_holds_and_catches_half_the_noise(numbers, monkeypatch):
         ),
     )
     # Even 3,000 runs bound this epsilon from below by more than 4.
-    assert not audit(subject(defense), runs=5_000, rng=np.random.default_rng(1)).holds
+    assert not audit(subject(defense), runs=3_000, rng=np.random.default_rng(1)).holds
 
 
 @pytest.mark.parametrize(

@@ -132,6 +132,7 @@ def test_a_high_cardinality_column_is_refused_by_name(folder, monkeypatch):
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("quick")
 def test_records_never_appear(folder):
     names = [f"person {number}" for number in range(3)]
     output = rank("mondrian.csv", "--control", "others.csv", "--format", "json").output

@@ -4,6 +4,7 @@ import re
 
 import pandas as pd
 import pytest
+from finished_tools import few_attacks
 from run_tools import invoke
 
 SECRET = "zqxsecret"
@@ -43,16 +44,21 @@ COMMANDS = {
     "risk in parts": ("risk", "{bad}", "--memory", "600MiB"),
     "utility of originals": ("utility", "{bad}", "good.csv"),
     "utility of a release": ("utility", "good.csv", "{bad}"),
-    "report on originals": ("report", "{bad}", "good.csv"),
-    "report on a release": ("report", "good.csv", "{bad}"),
-    "report with control people": ("report", "good.csv", "good.csv", "--control", "{bad}"),
+    "report on originals": ("report", "{bad}", "good.csv", "-o", "report.html"),
+    "report on a release": ("report", "good.csv", "{bad}", "-o", "report.html", "--targets", "20"),
+    "report with control people": ("report", "good.csv", "good.csv", "--control", "{bad}", "-o", "report.html"),
     "rank": ("rank", "good.csv", "{bad}"),
     "attack on a release": ("attack", "AssignmentLinkage", "-r", "{bad}", "-c", "good.csv"),
     "attack with candidates": ("attack", "AssignmentLinkage", "-r", "good.csv", "-c", "{bad}"),
     "choose": ("choose", "{bad}"),
     "run": ("run", "--data", "{bad}"),
-    "split": ("split", "{bad}", "--test", "0.5", "-o", "parts"),
+    "split": ("split", "{bad}", "--share", "0.5", "-o", "kept.csv", "--control", "others.csv"),
 }
+READERS = (
+    "defend", "defend in parts", "validate", "ask", "utility of originals", "utility of a release", "run",
+    "report on originals", "report with control people",
+)  # fmt: skip
+"""One command of each way to read a table; what they print of one wrong value, the others print too."""
 WRONG = {
     "text for a number": {"age": SECRET},
     "a number outside": {"age": NUMBER},
@@ -68,6 +74,8 @@ WRONG = {
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
+    # What commands print of a value does not depend on how many attacks they play.
+    few_attacks(monkeypatch)
     monkeypatch.chdir(tmp_path)
     good = pd.DataFrame(
         {
@@ -83,18 +91,27 @@ def folder(tmp_path, monkeypatch):
     return good
 
 
+def pairs():
+    """All commands with the first wrong value, and one of each way to read with the others."""
+    for number, wrong in enumerate(WRONG):
+        yield pytest.param(wrong, READERS if number else COMMANDS, id=wrong)
+        if number:
+            others = [command for command in COMMANDS if command not in READERS]
+            yield pytest.param(wrong, others, id=f"{wrong}, other commands", marks=pytest.mark.long)
+
+
 @pytest.mark.thorough_beyond(1)
 @pytest.mark.long_for("a fraction", "an infinity", "an unknown sensitive value", "an impossible date")
-@pytest.mark.parametrize("wrong", WRONG)
-def test_no_command_prints_a_value_that_it_refuses(folder, wrong):
+@pytest.mark.parametrize(("wrong", "commands"), list(pairs()))
+def test_no_command_prints_a_value_that_it_refuses(folder, wrong, commands):
     bad = folder.copy()
     for name, value in WRONG[wrong].items():
         bad.loc[41, name] = value
     bad.to_csv("bad.csv", index=False)
     ((name, value),) = WRONG[wrong].items()
     refused = 0
-    for command, arguments in COMMANDS.items():
-        result = invoke(*(one.format(bad="bad.csv") for one in arguments), "--roles", "roles.toml")
+    for command in commands:
+        result = invoke(*(one.format(bad="bad.csv") for one in COMMANDS[command]), "--roles", "roles.toml")
         printed = result.stderr if result.exit_code == 0 else result.output
         assert not re.search(rf"{SECRET}|{NUMBER}|{re.escape(value)}", printed), (command, printed)
         if result.exit_code == 2 and "bad.csv" in printed:

@@ -93,9 +93,21 @@ KEPT = [
 ]
 
 
+DRAWS = [(True, 100), (False, 137), (False, 900)]
+"""Whether cuts are strict, and rows of a block."""
+
+
+def demands_and_draws():
+    """All pairs; in the ring each demand meets the smallest blocks and one of the other two draws."""
+    for number, demand in enumerate(KEPT):
+        for draw in DRAWS:
+            ring = draw in (DRAWS[0], DRAWS[1 + number % 2])
+            marks = [] if ring else [pytest.mark.long]
+            yield pytest.param(*draw, *demand, id=f"{demand[2] or 'k'}-{draw[1]}", marks=marks)
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize(("demand", "holds", "words"), KEPT, ids=[one[2] or "k" for one in KEPT])
-@pytest.mark.parametrize(("strict", "rows"), [(True, 100), (False, 137), (False, 900)])
+@pytest.mark.parametrize(("strict", "rows", "demand", "holds", "words"), list(demands_and_draws()))
 def test_blocks_of_mondrian_keep_every_printed_number(table, tmp_path, strict, rows, demand, holds, words):
     defense = Mondrian(k=4, strict=strict, **demand)
     frame, guaranteed, _ = released(defense, table, tmp_path / "out.csv", rows=rows)
@@ -133,7 +145,7 @@ def test_closeness_holds_in_each_block_alone_and_is_not_guaranteed(table, tmp_pa
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("rows", [100, 450])
+@pytest.mark.parametrize("rows", [100, pytest.param(450, marks=pytest.mark.long)])
 def test_blocks_of_a_pipeline_guarantee_nothing(table, tmp_path, rows):
     """In one table, too: a later step may undo what an earlier one guarantees."""
     steps = [Rounding(base=10, columns=["age"]), Mondrian(k=4, l=2)]
