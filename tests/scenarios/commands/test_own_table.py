@@ -5,7 +5,6 @@ import io
 import json
 import os
 import re
-import shlex
 import stat
 import subprocess
 
@@ -13,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from run_tools import COMMAND, environment
+from run_tools import COMMAND, ended, environment, fork_or_start
 
 from defenses.base.channel import Channel
 from leaderboard import render_report
@@ -313,12 +312,21 @@ def test_utility_says_why_associations_are_missing_or_0(folder):
 
 @pytest.mark.thorough
 def test_it_works_in_a_pipe(folder):
-    command = shlex.join(COMMAND)
-    pipe = (
-        f"cat people.csv | {command} defend Mondrian -p k=4 - --roles roles.toml | {command} risk - --roles roles.toml"
+    """As ``cat people.csv | tokumei defend Mondrian -p k=4 - … | tokumei risk - …``."""
+    options = {"stdout": subprocess.PIPE, "env": environment(), "cwd": folder}
+    defend, risk = (
+        [*COMMAND, *words, "-", "--roles", "roles.toml"] for words in (["defend", "Mondrian", "-p", "k=4"], ["risk"])
     )
-    done = subprocess.run(pipe, shell=True, capture_output=True, text=True, check=True, env=environment())
-    assert re.search(r"\nk +[4-9]", done.stdout)
+    with (
+        subprocess.Popen(["cat", "people.csv"], **options) as read,
+        fork_or_start(defend, stdin=read.stdout, **options) as released,
+        fork_or_start(risk, stdin=released.stdout, text=True, **options) as measured,
+    ):
+        # Only the next program holds the end that it reads.
+        read.stdout.close()
+        released.stdout.close()
+        assert re.search(r"\nk +[4-9]", ended(measured))
+    assert (read.returncode, released.returncode) == (0, 0)
 
 
 @pytest.mark.thorough

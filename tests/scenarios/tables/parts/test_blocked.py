@@ -155,7 +155,7 @@ def test_blocks_of_a_pipeline_guarantee_nothing(table, tmp_path, rows):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("rows", [100, 137, 450])
+@pytest.mark.parametrize("rows", [100, 137, pytest.param(450, marks=pytest.mark.long)])
 def test_anatomy_releases_blocks_of_a_table_that_it_can_release(table, tmp_path, rows):
     frame, guaranteed, notes = released(Anatomy(l=2), table, tmp_path / "out.csv", rows=rows)
     sets = frame["ill"].str.strip("{}").str.split("|")
@@ -216,7 +216,7 @@ def test_blocks_of_every_other_grouping_keep_the_least_k(table, tmp_path, name):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("demand", [{}, {"l": 2}, {"alpha": 0.7}, {"t": 0.4}])
+@pytest.mark.parametrize("demand", [pytest.param({}, marks=pytest.mark.long), {"l": 2}, {"alpha": 0.7}, {"t": 0.4}])
 def test_blocks_of_incognito_guarantee_what_their_suppressed_records_have(table, tmp_path, demand):
     """The three records of a rare town are suppressed; they are fewer than k in their blocks."""
     frame, guaranteed, _ = released(Incognito(k=4, max_suppression=0.05, **demand), table, tmp_path / "out.csv")
