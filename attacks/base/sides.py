@@ -103,9 +103,9 @@ def _cells(domain: Domain) -> list[str]:
     return domain.cells() if isinstance(domain, NumericDomain) else [escape(name) for name in domain.categories]
 
 
-# Smallest distance of a cell with an open end from a number outside it, as a share of the range. It lies above rounding
-# errors, and in the mean over hundreds of columns above the threshold for ties.
-BESIDE_OPEN_END = 1e-6
+# Distance that only breaks ties, as a share of the range. It lies above rounding errors, and in the mean over hundreds
+# of columns above the threshold for ties.
+SMALLEST_DISTANCE = 1e-6
 # Entries up to which a table is kept for later calls, and codings that one release keeps.
 LARGEST_KEPT, CODINGS_KEPT = 10**6, 4
 
@@ -128,6 +128,8 @@ class SharedColumn:
         The distinct value of each candidate.
     errors : TextErrors, optional
         Cells and values that are nearly equal as texts, where the release has typing errors in this column.
+    gaps_changed : bool
+        Whether the shares of missing values on the two sides differ by more than three standard errors.
     """
 
     name: str
@@ -135,6 +137,7 @@ class SharedColumn:
     values: Array
     codes: Integers
     errors: TextErrors | None = None
+    gaps_changed: bool = False
     _tables: dict[str, Array] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
@@ -276,12 +279,19 @@ def _coding(release: MicrodataRelease, knowledge: Knowledge) -> Coding:
                 raise in_column(name, error, codes) from None
         values.setflags(write=False)
         codes.setflags(write=False)
-        columns.append(SharedColumn(name, coded, values, codes))
+        changed = _shares_differ(coded.missing[coded.codes], pd.isna(values)[codes])
+        columns.append(SharedColumn(name, coded, values, codes, gaps_changed=changed))
     columns = with_text_errors(columns)
     coding = Coding(release.frame.copy(), knowledge.candidates.copy(), release.channel, dict(domains), tuple(columns))
     codings.append(coding)
     del codings[:-CODINGS_KEPT]
     return coding
+
+
+def _shares_differ(one: Booleans, other: Booleans) -> bool:
+    """Whether the shares of true values differ by more than three standard errors."""
+    error = np.hypot(*(side.std() / np.sqrt(max(side.size, 1)) for side in (one, other)))
+    return bool(one.size and abs(one.mean() - other.mean()) > 3 * error)
 
 
 def with_text_errors(columns: list[SharedColumn], *, itself: bool = False) -> list[SharedColumn]:
@@ -361,8 +371,8 @@ def gower_distance(columns: list[SharedColumn]) -> Floats:
 
     A missing value is a value of its own: at distance 1 from all other values, and 0 from a missing cell and from
     ``*``. Gower leaves comparisons with missing values out of the mean. Here a missing released cell identifies, since
-    a record's gaps are released with it. The rule costs matches where candidates have gaps that the release lacks
-    (`NearestNeighbour`).
+    a record's gaps are released with it. Where the shares of missing values differ by more than three standard errors,
+    the release added or filled gaps. Then a gap is at distance 1e-6 from all values, which only breaks ties.
 
     Parameters
     ----------
@@ -384,8 +394,8 @@ def _column_distance(column: SharedColumn) -> Floats:
     covered = column.contains()
     distance = (~covered).astype(float)
     if column.errors is not None:
-        return np.asarray(np.minimum(distance, column.errors.distance(distance.shape)))
-    if isinstance(column.cells, NumericCells):
+        distance = np.minimum(distance, column.errors.distance(distance.shape))
+    elif isinstance(column.cells, NumericCells):
         values = column.values.astype(float)
         low, high = _covered_ends(column.cells)
         present = values[~np.isnan(values)]
@@ -395,8 +405,10 @@ def _column_distance(column: SharedColumn) -> Floats:
             graded = np.clip(beyond / span, 0.0, 1.0)
             if not column.cells.closed.all():
                 ends_open = np.bincount(column.cells.owner, ~column.cells.closed, minlength=low.size) > 0
-                graded = np.maximum(graded, BESIDE_OPEN_END * ends_open[:, None])
+                graded = np.maximum(graded, SMALLEST_DISTANCE * ends_open[:, None])
             distance = np.where(covered, 0.0, np.where(np.isnan(graded), 1.0, graded))
+    if column.gaps_changed:
+        distance[column.cells.missing[:, None] != pd.isna(column.values)] = SMALLEST_DISTANCE
     return distance
 
 

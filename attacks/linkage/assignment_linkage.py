@@ -22,10 +22,6 @@ class AssignmentLinkage(Attack):
     `NearestNeighbour`, where several rows are equal (microaggregation): all but one of them are assigned to candidates
     that are less likely. Distances are no probabilities, so that its answers state no confidence.
 
-    A candidate's missing value disagrees fully with a released cell that is not missing (`gower_distance`). This
-    draws a row to wrong candidates. Where these are assigned to their own rows, the constraint corrects the error
-    (`NearestNeighbour` has the figures).
-
     More than five million pairs are compared in chunks, and each row is assigned among its 40 nearest candidates.
 
     Parameters

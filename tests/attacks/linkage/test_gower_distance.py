@@ -52,3 +52,18 @@ def test_gaps_inside_half_open_cells_are_outside_them():
     candidates = pd.DataFrame({"age": [20.0, 25.0, 27.0, 28.0, 60.0]})
     columns = shared_columns(*small_release({"age": ["{[20,25)|[28,30)}"]}, candidates.assign(job="a")))
     assert (gower_distance(columns)[0] > 0).tolist() == [False, True, True, False, True]
+
+
+@pytest.mark.parametrize("released", [["a"] * 60, [None] * 60], ids=["filled", "added"])
+def test_gaps_that_a_release_added_or_filled_only_break_ties(released):
+    candidates = pd.DataFrame({"job": [*["a"] * 20, *["b"] * 20, *[None] * 20], "age": 30.0})
+    columns = shared_columns(*small_release({"job": released}, candidates))
+    assert set(gower_distance(columns)[:, 40:].ravel()) <= {0, 1e-6}
+    far = 1 if released[0] else 1e-6
+    assert gower_distance(columns)[0, [20, 40]] == pytest.approx([far, 1e-6 if released[0] else 0], abs=1e-9)
+
+
+def test_a_few_more_gaps_are_chance():
+    candidates = pd.DataFrame({"job": ["a"] * 9 + [None], "age": 30.0})
+    columns = shared_columns(*small_release({"job": ["a"] * 8 + [None] * 2}, candidates))
+    assert gower_distance(columns)[9, 0] == 1
