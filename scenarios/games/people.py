@@ -26,7 +26,7 @@ class Drawn(Secret):
     - auxiliary: The adversary's people, who are neither originals nor others, with the public domains of all columns.
     - order, shape (candidates,): Order of the candidates: positions in the originals followed by the others.
     - rng: Randomness for questions. It is only copied, never drawn from.
-    - counted, shape (candidates,), optional: Candidates whose membership is scored; by default all.
+    - counted, shape (candidates,), optional: Candidates about whom claims are scored; by default all.
     """
 
     others: Microdata = field(repr=False)

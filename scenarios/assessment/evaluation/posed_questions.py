@@ -103,6 +103,7 @@ class LearnedBaseline(AttributeQuestion):
     """
 
     def __init__(self, *, setting: EvaluationSetting, column: str, targets: int) -> None:
+        super().__init__()
         self.setting = setting
         self.column = column
         self.targets = targets

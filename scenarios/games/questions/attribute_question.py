@@ -11,29 +11,69 @@ from numpy.random import Generator
 
 from attacks.base import Claims, ValueClaims
 from defenses import Microdata, MicrodataRelease
-from metrics.columns import Booleans, Domain, Floats, Integers, NumericDomain, check_integer, refuse, require
+from metrics.columns import (
+    Booleans,
+    Domain,
+    Floats,
+    Integers,
+    NumericDomain,
+    check_integer,
+    check_real,
+    refuse,
+    require,
+)
+from metrics.profile import original_profile, record_similarity
 from metrics.score import Scores
 from scenarios.games.people import Drawn, by_person
-from scenarios.games.questions.question import Question, controlled
+from scenarios.games.questions.question import CandidateQuestion, Question, controlled
 
 
-class AttributeQuestion(Question):
+class AttributeQuestion(CandidateQuestion):
     """Attribute inference: the adversary knows all candidates' quasi-identifiers and predicts their sensitive value.
 
     What an attack infers about people outside the table follows from statistics of the population alone. These people
     are the control group. A number is inferred correctly if the answer lies in the same public bin. The column to infer
     is the first sensitive one.
 
+    Parameters
+    ----------
+    known, asked
+        See `scenarios.games.questions.question.CandidateQuestion`; by default the quasi-identifiers are known.
+    tolerance : float, optional
+        Largest difference between a true number and a right answer, in the unit of the column, instead of public bins.
+    matched : bool
+        Whether the control group has one person for each person in the table: whoever outside it is most similar in the
+        known columns. By default it is everybody outside the table.
+
     Examples
     --------
     >>> AttributeQuestion()
     AttributeQuestion()
+    >>> AttributeQuestion(tolerance=5.0, matched=True)
+    AttributeQuestion(tolerance=5.0, matched=True)
     """
 
     takes: ClassVar[Mapping[str, type[Claims]]] = {"attribute": ValueClaims}
 
+    def __init__(
+        self,
+        *,
+        known: Sequence[str] | None = None,
+        asked: Sequence[int] | None = None,
+        tolerance: float | None = None,
+        matched: bool = False,
+    ) -> None:
+        super().__init__(known=known, asked=asked)
+        self.tolerance = check_real("tolerance", tolerance, low=0, optional=True)
+        self.matched = matched
+
     def check(self, records: Microdata, originals: int, others: int) -> None:
-        """Refuse a table without sensitive column or without quasi-identifier."""
+        """Refuse a table without sensitive column or without quasi-identifier, and unknown columns."""
+        super().check(records, originals, others)
+        refuse(
+            set(records.sensitive[:1]) & set(self.known or ()),
+            f"known: column {records.sensitive[0]!r} is the one to infer; leave it out" if records.sensitive else "",
+        )
         require(records.sensitive, "sensitive: the table has no sensitive column, so there is no value to infer")
         require(
             records.quasi_identifiers,
@@ -41,8 +81,8 @@ class AttributeQuestion(Question):
         )
 
     def knows(self, records: Microdata) -> list[str]:
-        """The quasi-identifiers."""
-        return list(records.quasi_identifiers)
+        """The quasi-identifiers, or the known columns."""
+        return list(records.quasi_identifiers) if self.known is None else super().knows(records)
 
     def score(self, people: Drawn, published: MicrodataRelease, claims: ValueClaims, rng: Generator) -> Scores:
         """Count correctly inferred values.
@@ -64,8 +104,9 @@ class AttributeQuestion(Question):
         column = people.records.sensitive[0]
         domain = people.auxiliary.domain(column)
         truth = domain.codes(people.candidates[column])
-        correct, answered = successes(claims, column, domain, truth)
-        has_value = truth < domain.size
+        exact = people.candidates[column].to_numpy() if self.tolerance is not None else None
+        correct, answered = successes(claims, column, domain, truth, exact, self.tolerance or 0.0)
+        has_value = (truth < domain.size) & (True if people.counted is None else people.counted)
         member = people.member & has_value
         answers = float(answered[member].sum())
         return controlled(
@@ -88,15 +129,33 @@ class AttributeQuestion(Question):
         has_value : ndarray of bool, shape (candidates,)
             Whether the value is known.
         """
-        return by_person(correct, ~people.member & has_value, people.whose)
+        outside = ~people.member & has_value
+        if not self.matched or not outside.any():
+            return by_person(correct, outside, people.whose)
+        candidates, member = people.candidates, people.member & has_value
+        domains = {name: people.auxiliary.domain(name) for name in self.knows(people.records)}
+        inside, others = (original_profile(candidates.loc[group], domains) for group in (member, outside))
+        nearest = np.flatnonzero(outside)[record_similarity(inside, others, domains).argmax(axis=1)]
+        hits, count = by_person(correct[nearest], np.ones(nearest.size, dtype=bool), people.whose[member])
+        # Somebody who resembles several people in the table is one person of the control group.
+        distinct = np.unique(people.whose[nearest]).size
+        return hits / max(1, count) * distinct, distinct
 
 
-def successes(claims: ValueClaims, column: str, domain: Domain, truth: Integers) -> tuple[Floats, Floats]:
+def successes(
+    claims: ValueClaims,
+    column: str,
+    domain: Domain,
+    truth: Integers,
+    exact: Any = None,
+    tolerance: float = 0.0,
+) -> tuple[Floats, Floats]:
     """Probabilities that each person's value is inferred, and that the attack answers; two arrays (people,).
 
     - claims: Claimed values of the column; a missing value is an abstention.
     - domain: Its categories or public bins.
     - truth, shape (people,): The true category or bin; `domain.size` where the value is missing.
+    - exact, shape (people,), optional: The true values; answers about numbers may differ from them by `tolerance`.
 
     Raises ValueError if the claims lack the column, a claimed value is outside the domain, or a person does not exist.
     """
@@ -107,6 +166,8 @@ def successes(claims: ValueClaims, column: str, domain: Domain, truth: Integers)
     codes = domain.codes(values.astype(float) if isinstance(domain, NumericDomain) else values.astype(object))
     given = codes < domain.size
     matches = given & (codes == truth[claims.about])
+    if exact is not None and isinstance(domain, NumericDomain):
+        matches = given & (np.abs(values.to_numpy(dtype=float) - exact[claims.about].astype(float)) <= tolerance)
     correct, answered = (
         np.bincount(claims.about, claims.weight * part, truth.size).astype(float) for part in (matches, given)
     )

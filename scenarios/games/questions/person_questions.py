@@ -66,20 +66,21 @@ class LinkQuestion(Question):
 
     def check(self, records: Microdata, originals: int, others: int) -> None:
         """Refuse parts that are not released, and a table of one column."""
-        first, second = self._columns(records)
+        first, second = self.columns(records)
         for name in (*first, *second):
             records.check_released("parts", name)
         require(second, "parts must be two non-empty sets of columns; the table releases one column")
 
-    def _columns(self, records: Microdata) -> tuple[list[str], list[str]]:
+    def columns(self, records: Microdata) -> tuple[list[str], list[str]]:
+        """Columns of both files."""
         if self.parts is not None:
             return list(self.parts["first"]), list(self.parts["second"])
         return two_halves(records.released_columns)
 
     def knowledge(self, people: Drawn, simulate: Any) -> Knowledge:
         """Give both files."""
-        first, second = self._columns(people.records)
-        other = people.candidates[second].iloc[_second_order(people)].reset_index(drop=True)
+        first, second = self.columns(people.records)
+        other = people.candidates[second].iloc[second_order(people)].reset_index(drop=True)
         return TwoFiles(people.candidates[first], people.auxiliary, simulate, other)
 
     def score(self, people: Drawn, published: MicrodataRelease, claims: LinkedRows, rng: Generator) -> Scores:
@@ -101,12 +102,13 @@ class LinkQuestion(Question):
             claims.first.sure.shape != shape or claims.second.sure.shape != shape,
             f"the claims must be about {shape[0]} rows and {shape[1]} people in each file",
         )
-        inverse = np.argsort(_second_order(people))
+        inverse = np.argsort(second_order(people))
         second = NearestRows(
             claims.second.sure[:, inverse], claims.second.tied[:, inverse], claims.second.drawn[inverse]
         )
         linked, member = common_row_probability(claims.first, second), people.member
-        own, others = (by_person(linked, side, people.whose) for side in (member, ~member))
+        counted = np.ones_like(member) if people.counted is None else people.counted
+        own, others = (by_person(linked, side & counted, people.whose) for side in (member, ~member))
         return controlled("linkability", *own, *others)
 
 
@@ -148,7 +150,7 @@ def _log_ways(total: Integers, drawn: Integers | int) -> Floats:
     return ways
 
 
-def _second_order(people: Drawn) -> Integers:
+def second_order(people: Drawn) -> Integers:
     """Order of the second file, as positions in the first."""
     return deepcopy(people.rng).permutation(people.order.size)
 

@@ -137,7 +137,7 @@ class CandidateQuestion(Question):
 
     def get_params(self) -> dict[str, Any]:
         """Return what differs from knowing and seeing everything, so that the names of other questions stay."""
-        return {name: value for name, value in super().get_params().items() if value is not None}
+        return {name: value for name, value in super().get_params().items() if value is not None and value is not False}
 
     def check(self, records: Microdata, originals: int, others: int) -> None:
         """Refuse columns that are not released."""

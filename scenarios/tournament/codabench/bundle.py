@@ -18,7 +18,7 @@ from scenarios.running.methods.fingerprint import PACKAGES, closure
 from scenarios.tables.toml.json_text import json_text
 from scenarios.tournament.codabench.scoring_program import COLUMNS, reference_data
 from scenarios.tournament.host.archives import write_archive
-from scenarios.tournament.rules import Phase, Tournament, zip_bytes
+from scenarios.tournament.rules import PUBLISHED, Phase, Tournament, zip_bytes
 
 # The modules of this software that a scoring program needs, and the packages for its image.
 
@@ -294,7 +294,7 @@ def scoring_program() -> bytes:
 
 def _public_data(tournament: Tournament, phase: Phase) -> dict[str, bytes]:
     """Published files of a phase: candidate files from the second round on, and tables once attacks begin."""
-    kinds = {Phase.ANONYMIZE_AGAIN: ("candidate",), Phase.ATTACK: ("candidate", "anonymized")}
+    kinds = {Phase.ANONYMIZE_AGAIN: PUBLISHED[1:], Phase.ATTACK: PUBLISHED}
     return tournament.published_files(kinds.get(phase, ()))
 
 

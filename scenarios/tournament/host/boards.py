@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -192,9 +192,10 @@ def remark(one: Standing) -> str:
     return Sentence.joined("; ", list(filter(None, (one.unscored, not_run, one.tie))))
 
 
-def built_in_legend() -> str:
-    """Which method each built-in attack is."""
-    return ", ".join(f"{text.split()[-1]} = {name.removeprefix(BASELINE)}" for name, text in built_in_names().items())
+def built_in_legend(attacks: Container[str]) -> str:
+    """Which method each built-in attack is, of those among some attacks."""
+    names = {name: text for name, text in built_in_names().items() if name in attacks}
+    return ", ".join(f"{text.split()[-1]} = {name.removeprefix(BASELINE)}" for name, text in names.items())
 
 
 def what_counts(share: float, *, closed: bool, partial: bool = False) -> str:
@@ -552,7 +553,7 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
         "## Strongest attacks on it",
         *_outcome_table("attacker", [(names.get(one.attacker, one.attacker), one) for one in strongest[:10]]),
         "",
-        f"Built-in attacks: {built_in_legend()}.",
+        f"Built-in attacks: {built_in_legend([one.attacker for one in outcomes])}.",
         "",
         "## Which columns leak",
         "The share of your rows whose original is the nearest candidate (Gower), by all columns and without one.",

@@ -117,7 +117,8 @@ def _anonymize(tournament: Tournament, team: str, defense: MicrodataDefense, see
 def _seen(tournament: Tournament, target: str) -> AttackedTable:
     """What a team reads in the public folder and in its own to attack another one."""
     public, roles = tournament.public, tournament.roles_path
-    candidates = load_table(public / f"{target}_candidate.csv", roles)
+    # An attack knows of them what the public files have.
+    candidates = load_table(tournament.candidate_path(target), roles)
     people = candidates.records
     text = pd.read_csv(public / f"{target}_anonymized.csv", dtype=str, keep_default_na=False, na_values=[""])
     others = tournament.people

@@ -8,6 +8,7 @@ from .checking import CheckReport as CheckReport
 from .checking import check_report_to_json as check_report_to_json
 from .checking import preview as preview
 from .folder import PUBLIC as PUBLIC
+from .folder import PUBLISHED as PUBLISHED
 from .folder import State as State
 from .folder import Submission as Submission
 from .folder import Tournament as Tournament
@@ -43,6 +44,7 @@ from .scoring import WAITING as WAITING
 from .scoring import baseline_name as baseline_name
 from .scoring import baselines as baselines
 from .scoring import built_in_names as built_in_names
+from .scoring import house_attacks as house_attacks
 from .scoring import listed_measures as listed_measures
 from .scoring import leaking_columns as leaking_columns
 from .scoring import results_of as results_of

@@ -17,7 +17,6 @@ from metrics.columns import Sentence, refuse
 from scenarios.tables.seeds import generator
 from scenarios.tournament.rules.arrivals import undecided_tables
 from scenarios.tournament.rules.folder import State, Submission, Tournament, csv_bytes, opened_tournament, write_whole
-from scenarios.tournament.rules.log import read_host_file
 from scenarios.tournament.rules.problems import GuidedError
 from scenarios.tournament.rules.settings import Phase
 from scenarios.tournament.rules.sheets import Sheet, read_sheet
@@ -69,10 +68,9 @@ def wrongly_published(tournament: Tournament) -> list[Path]:
     if not state.phase.published:
         return []
     expected = {
-        tournament.public / tournament.candidate_path(team).name: _sha256(
-            read_host_file(tournament.candidate_path(team))
-        )
+        tournament.public / name: _sha256(data)
         for team in tournament.settings.teams
+        for name, data in tournament.candidate_files(team).items()
     } | {
         _table_path(tournament, team): _table_sha256(tournament.folder, tournament.secret["seed"], team, one.content)
         for team, one in _decided_tables(state).items()
@@ -83,8 +81,9 @@ def wrongly_published(tournament: Tournament) -> list[Path]:
 def _publish_candidates(tournament: Tournament) -> None:
     """Publish all candidate files that are not published yet."""
     for team in tournament.settings.teams:
-        path = tournament.unchanged(tournament.candidate_path(team))
-        _write_new(tournament.public / path.name, read_host_file(path))
+        tournament.unchanged(tournament.candidate_path(team))
+        for name, data in tournament.candidate_files(team).items():
+            _write_new(tournament.public / name, data)
 
 
 def _publish_tables(state: State) -> None:

@@ -19,10 +19,11 @@ from scenarios.games.decoys import NearGroups
 from scenarios.tables import generator, json_text, load_table, read_bytes, read_toml
 from scenarios.tournament.rules.folder import Tournament, originals_of
 from scenarios.tournament.rules.opening import decimals
-from scenarios.tournament.rules.scoring import AttackedTable, baseline_name, baselines, seed_name
+from scenarios.tournament.rules.scoring import AttackedTable, baseline_name, house_attacks, seed_name
 from scenarios.tournament.rules.settings import FILE, Settings
 from scenarios.tournament.rules.sheets import (
     ORIGINAL_ROW,
+    Asked,
     Sheet,
     form_of,
     notes_on,
@@ -157,9 +158,14 @@ def check(path: Path, original: Path, *, roles: Path | None = None, others: Path
 
 
 def check_answers(path: Path, released: Path, candidates: Path) -> tuple[str, ...]:
-    """Check a correspondence table before it is submitted."""
+    """Check a correspondence table before it is submitted; the settings beside it say what a contest asks."""
     rows, people = (len(load_table(one).records) for one in (released, candidates))
-    return notes_on(read_answers(path.name, read_submission(path), rows, people))
+    file, own = path.parent / FILE, next(path.parent.glob("*_original.csv"), None)
+    asked = Asked()
+    if own and file.is_file() and (settings := read_toml(file, read_bytes(file), Settings)).rules.cuts:
+        dataset = load_table(own, path.parent / "roles.toml")
+        asked = Asked.of(settings.rules, dataset.records, form_of(dataset, settings))
+    return notes_on(read_answers(path.name, read_submission(path), rows, people, asked))
 
 
 def measured(
@@ -226,7 +232,7 @@ def _outcomes(
         sheet.frame, GivenPeople(records, together.take(decoys), auxiliary, order, rng), settings.rules
     )
     outcomes = []
-    for attack in baselines():
+    for attack in house_attacks(settings.rules):
         name = baseline_name(attack)
         claims = attacked.claims(attack, generator(0, "check", seed_name(name)))
         outcomes.append(

@@ -16,9 +16,9 @@ from pydantic import ConfigDict, Field
 
 from defenses.base import Microdata
 from leaderboard.results.goals import goal_words
-from metrics.columns import Booleans, refuse, refuse_any, require
+from metrics.columns import Booleans, Sentence, refuse, refuse_any, require
 from metrics.ranking import resolves_rate
-from scenarios.games import Question
+from scenarios.games import SIDES, LinkQuestion, Question, two_halves
 from scenarios.games.people import Drawn
 from scenarios.games.questions.attribute_question import information
 from scenarios.running.methods import build
@@ -79,13 +79,14 @@ class ListedQuestion(Entry):
 
     Parameters
     ----------
-    use : {"RowQuestion", "MemberQuestion"}
-        See `Entry`.
+    use : {"RowQuestion", "MemberQuestion", "AttributeQuestion", "LinkQuestion"}
+        See `Entry`. The column of an attribute question is left out of the published candidate files, and a link
+        question cuts them into two files.
     strata : list of str
         Names of the strata in which it is asked apart from the question about everybody.
     """
 
-    use: Literal["RowQuestion", "MemberQuestion"]
+    use: Literal["RowQuestion", "MemberQuestion", "AttributeQuestion", "LinkQuestion"]
     strata: list[str] = Field(default_factory=list)
 
 
@@ -112,9 +113,12 @@ class Stratum(TomlTable):
     def words(self) -> str:
         """Who belongs to it, as the end of a sentence."""
         if self.rarest:
-            return f"the {self.rarest:.0%} of the candidates whose values are the rarest together"
-        wanted = " or ".join(self.values) or f"from {self.low} to {self.high}"
-        return f"the candidates with `{self.column}` {wanted}"
+            share = self.rarest
+            return Sentence("the {share:.0%} of the candidates whose values are the rarest together", share=share)
+        wanted = Sentence.joined(" or ", self.values)
+        if not self.values:
+            wanted = Sentence("from {low} to {high}", low=self.low, high=self.high)
+        return Sentence("the candidates with `{column}` {wanted}", column=self.column, wanted=wanted)
 
     def holds(self, people: Drawn) -> Booleans:
         """Whether each candidate belongs to it, shape (candidates,)."""
@@ -185,11 +189,37 @@ class Contest(TomlTable):
         """Names of the files with classes of the host's own."""
         return sorted({one.file for one in self.measure if one.file})
 
-    def asked(self) -> Iterator[tuple[Question, str, str]]:
-        """Each question with what its score is called and its stratum; the stratum of everybody has no name."""
+    @property
+    def cuts(self) -> bool:
+        """Whether candidate files lack a column, or are cut into two."""
+        return any(one.use in ("AttributeQuestion", "LinkQuestion") for one in self.question)
+
+    def hidden(self, records: Microdata) -> str:
+        """The column that attacks infer, which candidate files lack; empty if none is asked about."""
+        return records.sensitive[0] if "AttributeQuestion" in [one.use for one in self.question] else ""
+
+    def candidate_columns(self, records: Microdata) -> tuple[list[str], list[str]]:
+        """Columns of the published candidate file, and of the second one, which only a question about links makes."""
+        shown = [name for name in records.released_columns if name != self.hidden(records)]
+        links = [one.built(Path(), "questions") for one in self.question if one.use == "LinkQuestion"]
+        first, second = (shown, []) if not links else two_halves(shown)
+        if links and links[0].parts:
+            first, second = ([name for name in side if name in shown] for side in links[0].columns(records))
+        return first, second
+
+    def asked(self, records: Microdata) -> Iterator[tuple[Question, str, str]]:
+        """Each question with what its score is called and its stratum; the stratum of everybody has no name.
+
+        Attackers know no more than the candidate files hold.
+        """
+        files = self.candidate_columns(records)
         for one in self.question:
             question = one.built(Path(), "questions")
             (goal,) = question.takes
+            if isinstance(question, LinkQuestion):
+                question.set_params(parts=dict(zip(SIDES, files, strict=True)))
+            else:
+                question.set_params(known=[name for name in question.knows(records) if name in files[0]])
             yield question, goal, ""
             yield from ((question, f"{goal_words(goal)} among {name}", name) for name in one.strata)
 
@@ -202,6 +232,11 @@ class Contest(TomlTable):
             for name in one.strata:
                 known = suggestion(name, self.strata)
                 require(name in self.strata, f"{place}, key 'strata': there is no table [strata.{name}]{known}")
+        names = [name for _, name, _ in self.asked(records)]
+        refuse_any(
+            [name for name in names if names.count(name) > 1],
+            lambda name: f"two questions are about {goal_words(name)!r}; their scores would have one name",
+        )
         for name, stratum in self.strata.items():
             where = f"table [strata.{name}], key"
             refuse(bool(stratum.rarest) == bool(stratum.column), f"{where} 'rarest': give either it or 'column'")
@@ -219,7 +254,9 @@ def read_contest(path: Path, records: Microdata, decoys: int) -> Contest:
         for kind, listed in (("measure", contest.measure), ("question", contest.question)):
             for number, one in enumerate(listed, start=1):
                 place = f"table [{kind}.{number}]: "
-                one.built(path.parent, f"{kind}s")
+                made = one.built(path.parent, f"{kind}s")
+                if isinstance(made, Question):
+                    made.check(records, decoys, decoys)
         place = ""
         refuse_any(
             [name for name in shown if shown.count(name) > 1],

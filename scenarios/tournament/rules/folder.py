@@ -30,11 +30,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
 from defenses.base import Microdata
 from metrics.columns import UNFINISHED, Integers, Sentence, refuse, write_atomically
 from metrics.table_utility import prediction_target
 from scenarios.tables.dataset import Dataset, load_table
+from scenarios.tables.seeds import generator
 from scenarios.tournament.rules.contest import Contest
 from scenarios.tournament.rules.log import (
     DamagedFileError,
@@ -46,7 +48,7 @@ from scenarios.tournament.rules.log import (
     tournament_files,
 )
 from scenarios.tournament.rules.settings import FILE, Phase, Settings, read_settings
-from scenarios.tournament.rules.sheets import Form, Forms
+from scenarios.tournament.rules.sheets import Asked, Form, Forms
 from scenarios.tournament.rules.submission_utility import Originals
 
 # What the opening of a tournament logs about the host's files, by which later changes are noticed.
@@ -124,6 +126,8 @@ def _names(folder: Path) -> Iterator[str]:
 
 
 PUBLIC = 0o644
+PUBLISHED = ("anonymized", "candidate", "second")
+"""Kinds of the published files about each team; there is a second candidate file where a contest asks for links."""
 _SITE_LOCK = "site.lock"
 
 
@@ -264,8 +268,31 @@ class Tournament:
         """The host's own copy of a team's candidate file."""
         return self.host / "candidates" / f"{team}_candidate.csv"
 
-    def published_files(self, kinds: Sequence[str]) -> dict[str, bytes]:
-        """Published files of all teams by name; kinds are ``anonymized`` and ``candidate``."""
+    def second_rng(self, team: str) -> Generator:
+        """Randomness of the order of a team's second candidate file."""
+        return generator(self.secret["seed"], "tournament", "second", team)
+
+    def candidate_files(self, team: str) -> dict[str, bytes]:
+        """A team's candidate files as they are published: without the column to infer, cut where links are asked."""
+        path, contest = self.candidate_path(team), self.settings.rules
+        data = read_host_file(path)
+        if not contest.cuts:
+            return {path.name: data}
+        first, second = contest.candidate_columns(self.records(path))
+        frame = pd.read_csv(io.BytesIO(data), dtype=str, keep_default_na=False)
+        files = {path.name: csv_bytes(frame[first])}
+        order = self.second_rng(team).permutation(len(frame))
+        return files | ({f"{team}_second.csv": csv_bytes(frame[second].iloc[order])} if second else {})
+
+    def asked(self, team: str) -> Asked:
+        """What correspondence tables about a team answer besides whose row a row is."""
+        contest = self.settings.rules
+        if not contest.cuts:
+            return Asked()
+        return Asked.of(contest, self.records(self.original_path(team)), self.form(team))
+
+    def published_files(self, kinds: Sequence[str] = PUBLISHED) -> dict[str, bytes]:
+        """Published files of all teams by name; kinds are those of `PUBLISHED`."""
         paths = (self.public / f"{team}_{kind}.csv" for team in self.settings.teams for kind in kinds)
         return {path.name: path.read_bytes() for path in paths if path.is_file()}
 

@@ -20,7 +20,6 @@ from defenses.base import Hierarchy, IntervalHierarchy, Microdata, TableHierarch
 from leaderboard.results.goals import goal_words
 from metrics.columns import PRIVATE, CategoricalDomain, Domain, Integers, NumericDomain, Sentence, format_number, refuse
 from metrics.table_utility import prediction_target
-from scenarios.games import MemberQuestion
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.running.methods import find, summary
 from scenarios.tables import Dataset, declaration, generator, read_bytes, shortened
@@ -100,15 +99,15 @@ def rules(settings: Settings, records: Microdata, written: WrittenCells, *, clas
         "overall": _OVERALL[settings.ranking],
         "provisional": _HIDDEN if settings.hide_standings else provisional,
     }
-    return Sentence.joined("\n\n", [_worded(one, settings.rules, values) for one in PAGE.split("\n\n")])
+    return Sentence.joined("\n\n", [_worded(one, settings.rules, records, values) for one in PAGE.split("\n\n")])
 
 
-def _worded(paragraph: str, contest: Contest, values: Mapping[str, Any]) -> str:
+def _worded(paragraph: str, contest: Contest, records: Microdata, values: Mapping[str, Any]) -> str:
     """A paragraph of the page, which is an entry of the catalogues, or what a contest says in its place."""
     if paragraph.startswith("## Scores") and contest.listed:
-        return f"## Scores\n{_listed(contest)}"
+        return _listed(contest)
     if paragraph.startswith("**Success**") and contest.question:
-        return _questions(contest, values)
+        return _questions(contest, records, values)
     return Sentence(paragraph, **values)
 
 
@@ -127,34 +126,51 @@ def _classifier(records: Microdata) -> str:
 
 def _listed(contest: Contest) -> str:
     """The rule about utility where the contest lists its measures."""
-    source = f"The rules follow {contest.source}.\n\n" if contest.source else ""
-    return (
-        f"{source}**Utility** is the {contest.utility} of the following numbers. Each is 1 for the originals. Unless\n"
-        "it says otherwise, it is 0 for tables whose rows are all equal.\n" + "\n".join(map(_measure, contest.measure))
+    source = Sentence("The rules follow {source}.\n\n", source=contest.source) if contest.source else ""
+    return Sentence(
+        "## Scores\n{source}**Utility** is the {combination} of the following numbers. Each is 1 for the originals. "
+        "Unless\nit says otherwise, it is 0 for tables whose rows are all equal.\n{measures}",
+        source=source,
+        combination=COMBINATION_WORDS[contest.utility],
+        measures=Sentence.joined("\n", list(map(_measure, contest.measure))),
     )
 
 
-def _questions(contest: Contest, values: Mapping[str, Any]) -> str:
+def _questions(contest: Contest, records: Microdata, values: Mapping[str, Any]) -> str:
     """The rule about the success of attacks where the contest lists its questions."""
-    lines = ["**Success** of an attack is that in the following question in which its advantage is largest."]
-    for question, goal, name in contest.asked():
-        rate = getattr(question, "false_positive_rate", None)
-        text = _RATE if rate else _MEMBERS if isinstance(question, MemberQuestion) else _ROWS
-        what = text.format(rate=f"{100 * (rate or 0):g} %", **values)
-        lines.append(
-            f"- *{goal_words(goal)}*: {f'the same, asked of {contest.strata[name].words} alone.' if name else what}"
+    lines = [Sentence("**Success** of an attack is that in the following question in which its advantage is largest.")]
+    for question, _, name in contest.asked(records):
+        given = question.get_params()
+        rate, off = given.get("false_positive_rate", 0), given.get("tolerance", 0)
+        within = Sentence(", give or take {off:g}", off=off) if off else ""
+        control = Sentence("the decoys most like them" if given.get("matched") else "the decoys")
+        paragraph = QUESTIONS[type(question).__name__, bool(rate)]
+        what = Sentence(
+            paragraph,
+            **{**values, "rate": f"{100 * rate:g} %", "hidden": contest.hidden(records)},
+            within=within,
+            control=control,
         )
-    return "\n".join(lines)
+        (paragraph,) = map(goal_words, question.takes)
+        goal = Sentence(paragraph)
+        if name:
+            goal = Sentence("{goal} among {stratum}", goal=goal, stratum=name)
+            what = Sentence("the same, asked of {stratum} alone.", stratum=contest.strata[name].words)
+        lines.append(Sentence("- *{goal}*: {what}", goal=goal, what=what))
+    return Sentence.joined("\n", lines)
 
 
 def _measure(one: ListedMeasure) -> str:
     """A measure as a line of the rules."""
-    what = f"class `{one.use.partition(':')[2]}` in `{one.file}`, which is in your folder"
+    name = one.use.partition(":")[2]
+    what = Sentence("class `{name}` in `{file}`, which is in your folder", name=name, file=one.file)
     if not one.file:
-        what = summary(find(one.use, "measures")).rstrip(".")
+        paragraph = summary(find(one.use, "measures")).rstrip(".")
+        what = Sentence(paragraph)
     given = ", ".join(f"{name} = {value}" for name, value in (one.model_extra or {}).items())
-    parts = (what, given, "" if one.anchored else "as it is, so tables of equal rows may have more than 0")
-    return f"- *{one.shown}*: {'; '.join(filter(None, parts))}."
+    raw = "" if one.anchored else Sentence("as it is, so tables of equal rows may have more than 0")
+    parts = Sentence.joined("; ", list(filter(None, (what, given, raw))))
+    return Sentence("- *{measure}*: {parts}.", measure=one.shown, parts=parts)
 
 
 def _described(domain: Domain, decimals: int, dates: DateForm | None) -> str:
@@ -185,13 +201,28 @@ _PROVISIONAL = Sentence(
     "Until the close, standings and reports are provisional. They count a secret share of each table's rows, half\n"
     "unless the host chose another share, and not membership. The final standings count all rows and membership."
 )
-_ROWS, _MEMBERS, _RATE = (
-    "the share of right answers among the released rows that stem from an original; its chance level is {row_chance}.\n"
+COMBINATION_WORDS = {"mean": Sentence("mean"), "product": Sentence("product"), "minimum": Sentence("minimum")}
+"""What pages call each way in which measures are combined."""
+QUESTIONS = {
+    ("RowQuestion", False): "the share of right answers among the released rows that stem from an original; its chance "
+    "level is {row_chance}.\n"
     "  The highest share counts of the origins that the team declares and of two assignments by the host.",
-    "the share of originals among the {originals} candidates of highest confidence; its chance level is\n"
-    "  {member_chance}.",
-    "the share of originals whose confidence exceeds that of all but {rate} of the decoys; its chance level is {rate}.",
-)
+    ("MemberQuestion", False): "the share of originals among the {originals} candidates of highest confidence; its "
+    "chance level is\n  {member_chance}.",
+    (
+        "MemberQuestion",
+        True,
+    ): "the share of originals whose confidence exceeds that of all but {rate} of the decoys; "
+    "its chance level is {rate}.",
+    ("AttributeQuestion", False): "the share of originals whose `{hidden}` you name{within}; its chance level is the "
+    "share of {control}\n  whose value you name, too. Candidate files lack this column. Put the value into the column "
+    "`value` beside\n  `candidate_row`; `released_row` may be empty there. It counts from the close on.",
+    ("LinkQuestion", False): "the share of originals whose two halves you join; its chance level is the same share of "
+    "the decoys.\n  `TEAM_candidate.csv` has one half of each candidate, `TEAM_second.csv` the other one in another "
+    "order. Name the\n  row of the second file in the column `second_row`, beside the released row that joins both. It "
+    "counts from the\n  close on.",
+}
+"""What is asked, by question and by whether it has a false-positive rate."""
 PAGE = """# Rules: {title}
 
 You hold the original records of {originals} people. Publish a table of them that is useful and that nobody can trace

@@ -17,12 +17,16 @@ from numpy.random import Generator
 from attacks import (
     AssignmentLinkage,
     Attack,
+    Claims,
     ExpectationMaximizationLinkage,
     FellegiSunter,
     Knowledge,
+    MajorityInClass,
     NearestNeighbour,
+    NearestRowLinkability,
     RankedAnswers,
     SharedColumn,
+    ValueClaims,
     gower_distance,
     shared_columns,
 )
@@ -38,7 +42,7 @@ from scenarios.tables import AnswerFile, Content, ReleasedFile, generator
 from scenarios.tournament.rules.advancing import published
 from scenarios.tournament.rules.contest import Contest
 from scenarios.tournament.rules.folder import Submission, Tournament, hash_of, opened_tournament
-from scenarios.tournament.rules.sheets import Sheet, read_answers
+from scenarios.tournament.rules.sheets import Correspondence, Sheet, read_answers
 from scenarios.tournament.rules.submission_utility import Originals
 
 # Columns of a table that reveal whose its rows are.
@@ -108,6 +112,16 @@ def baselines() -> tuple[Attack, ...]:
     return (AssignmentLinkage(), ExpectationMaximizationLinkage(), FellegiSunter(), NearestNeighbour())
 
 
+def house_attacks(contest: Contest) -> tuple[Attack, ...]:
+    """Baseline attacks of a tournament: where a contest asks about a value or links, one that answers it, too."""
+    asked = {one.use for one in contest.question}
+    return (*baselines(), *(attack for question, attack in _ANSWERING.items() if question in asked))
+
+
+_ANSWERING = {"AttributeQuestion": MajorityInClass(), "LinkQuestion": NearestRowLinkability()}
+"""The baseline attack that answers each question about something else than rows and members."""
+
+
 def baseline_name(attack: Attack) -> str:
     """Name of a baseline attack on boards."""
     return BASELINE + type(attack).__name__
@@ -117,7 +131,7 @@ def built_in_names() -> dict[str, str]:
     """What pages call each baseline attack."""
     return {
         baseline_name(one): Sentence("built-in attack {letter}", letter=ascii_uppercase[place])
-        for place, one in enumerate(baselines())
+        for place, one in enumerate((*baselines(), *_ANSWERING.values()))
     }
 
 
@@ -245,7 +259,8 @@ def _keys(
     common = digest([table.content, team, share, SCORER, _code(), [hash_of(path) for path in files]])
     teams = {name: digest([common, name, one.content]) for name, one in attacks.items()}
     algorithms = {
-        baseline_name(attack): digest([common, baseline_name(attack), sources(attack)]) for attack in baselines()
+        baseline_name(attack): digest([common, baseline_name(attack), sources(attack)])
+        for attack in house_attacks(tournament.settings.rules)
     }
     return {"": common, **algorithms, **teams}
 
@@ -357,12 +372,15 @@ class AttackedTable:
         release: MicrodataRelease = make_release(self.file, self.game, self.people, np.random.default_rng(0))[1]
         return release
 
-    def claims(self, attack: Attack, rng: Generator) -> RankedAnswers:
-        """Claims of an attack, from one generator."""
-        rngs = Randomness.in_turn(rng)
-        return RankedAnswers.of(claims_of(self.file, attack, self.game, self.people, self.release, rngs))
+    def claims(self, attack: Attack, rng: Generator) -> Any:
+        """Claims of an attack, from one generator; it knows the candidates as they are published."""
+        records, asked = self.people.records, self.contest.asked(self.people.records)
+        rows = RowQuestion(known=self.contest.candidate_columns(records)[0])
+        question = next((one for one, *_ in asked if attack.goal in one.takes), rows)
+        game = FinishedRelease(people=self.people, question=question)
+        return claims_of(self.file, attack, game, self.people, self.release, Randomness.in_turn(rng))
 
-    def scores(self, claims: RankedAnswers, origins: Mapping[str, Integers], seed: Sequence[Any]) -> Scores:
+    def scores(self, claims: Claims, origins: Mapping[str, Integers], seed: Sequence[Any]) -> Scores:
         """Scores of claims under the origins that give the highest rate: as declared, or as assigned by the host.
 
         Ties are broken alike under all origins, since their generators are equal.
@@ -375,23 +393,32 @@ class AttackedTable:
     @cached_property
     def _asked(self) -> list[tuple[Question, str, Booleans]]:
         """Each question, what its score is called, and the candidates about whom it is asked."""
-        asked, member = list(self.contest.asked()), self.people.member
+        asked, member = list(self.contest.asked(self.people.records)), self.people.member
         named = {name: stratum.holds(self.people) for name, stratum in self.contest.strata.items()}
         groups = [(question, goal, named.get(name, np.ones_like(member))) for question, goal, name in asked]
         return [one for one in groups if min((one[2] & member).sum(), (one[2] & ~member).sum()) >= FEWEST]
 
-    def _scored(self, claims: RankedAnswers, origin: Integers, seed: Sequence[Any]) -> Scores:
+    def _scored(self, claims: Claims, origin: Integers, seed: Sequence[Any]) -> Scores:
         """Scores of claims under one origin, in each question of the contest."""
         if not self.contest.question:
             return self.game.score(self.people, replace(self.release, origin=origin), claims, generator(*seed))
-        goals = {}
+        goals, answers = {}, _answers(claims)
         for question, name, counted in self._asked:
             (kind,) = question.takes
+            if kind not in answers:
+                continue
             rows = np.where(np.append(counted[self.people.answers], False)[origin], origin, -1)
             people, release = replace(self.people, counted=counted), replace(self.release, origin=rows)
-            answers = claims if kind == ROWS else claims.members()
-            goals[name] = replace(question.score(people, release, answers, generator(*seed))[kind], goal=name)
+            goals[name] = replace(question.score(people, release, answers[kind], generator(*seed))[kind], goal=name)
         return Scores(goals, {})
+
+
+def _answers(claims: Claims) -> dict[str, Claims]:
+    """What claims answer, by the goal of attacks that answer it; links of rows also say who is in the table."""
+    if isinstance(claims, RankedAnswers):
+        others = claims.others if isinstance(claims, Correspondence) else {}
+        return {ROWS: claims, "membership": claims.members(), **others}
+    return {"attribute" if isinstance(claims, ValueClaims) else "linkability": claims}
 
 
 @dataclass(frozen=True)
@@ -452,6 +479,7 @@ def _prepared(folder: Path, team: str, table: Submission, key: str) -> Published
     others = tournament.people
     auxiliary = tournament.records(others) if others is not None else candidates.take([])
     people = GivenPeople.listed(candidates, auxiliary, tournament.answers(team))
+    people = replace(people, rng=tournament.second_rng(team))
     attacked = AttackedTable.of(sheet.frame, people, tournament.settings.rules)
     return PublishedTable(tournament, team, names, sheet, originals, origins, attacked)
 
@@ -477,9 +505,10 @@ def _scored(table: PublishedTable, target: Target, name: str) -> list[Result]:
 def _attack(table: PublishedTable, target: Target, name: str) -> Attack:
     """A team's answers, or a baseline attack."""
     if name not in target.attacks:
-        return next(one for one in baselines() if baseline_name(one) == name)
+        return next(one for one in house_attacks(table.attacked.contest) if baseline_name(one) == name)
     tournament, content = table.tournament, target.attacks[name].content
-    answers = read_answers(name, tournament.content(content), len(table.sheet.frame), tournament.settings.candidates)
+    rows, asked = len(table.sheet.frame), tournament.asked(table.team)
+    answers = read_answers(name, tournament.content(content), rows, tournament.settings.candidates, asked)
     return AnswerFile(answers=Content(answers, content))
 
 

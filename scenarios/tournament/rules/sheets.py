@@ -20,8 +20,10 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from attacks.base import RankedAnswers
-from metrics.columns import Domain, Integers, NumericDomain, Sentence, nearest_name, require
+from attacks.base import Claims, RankedAnswers, ValueClaims
+from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows
+from defenses.base import Microdata
+from metrics.columns import SUPPRESSED, Domain, Integers, NumericDomain, Sentence, nearest_name, read_cells, require
 from scenarios.tables import Dataset, load_table, read_bytes, unreadable
 from scenarios.tables.reading import (
     COMPRESSED,
@@ -37,6 +39,7 @@ from scenarios.tables.reading import (
     other_format,
 )
 from scenarios.tournament.rules.canonical_cells import LONGEST_SUGGESTION, canonical_cell, suggested_cell
+from scenarios.tournament.rules.contest import Contest
 from scenarios.tournament.rules.log import tournament_files
 from scenarios.tournament.rules.problems import MOST_SHOWN, FileError, InvalidFileError, Problem, refuse_file
 from scenarios.tournament.rules.settings import Settings
@@ -221,38 +224,107 @@ def read_sheet(name: str, data: bytes, form: Form) -> Sheet:
         decimals = 0 if isinstance(domain, NumericDomain) and domain.integer else form.decimals.get(column, 0)
         reader = _CellReader(form, column, domain, decimals)
         frame[column] = problems.column(column, columns.get(column, []), reader.read, reader.suggestion)
-    origin = problems.row_numbers(ORIGINAL_ROW, columns.get(ORIGINAL_ROW, []), form.originals, none=-1)
+    advice = Sentence("leave the cell empty for a row that stems from no original")
+    origin = problems.row_numbers(ORIGINAL_ROW, columns.get(ORIGINAL_ROW, []), form.originals, empty=advice)
     problems.once(ORIGINAL_ROW, origin, Sentence("original"))
     problems.refuse(name)
     return Sheet(pd.DataFrame(frame, dtype=object), np.array(origin, dtype=np.intp))
 
 
-def read_answers(name: str, data: bytes, released: int, candidates: int) -> RankedAnswers:
+@dataclass(frozen=True)
+class Asked:
+    """What correspondence tables answer besides whose row a row is; by default nothing.
+
+    Attributes
+    ----------
+    hidden : str
+        Column that the candidate files lack, whose values are claimed in the column ``value``; empty if there is none.
+    form : Form, optional
+        Form of its cells.
+    linked : bool
+        Whether the column ``second_row`` names rows of a second file about the candidates.
+    """
+
+    hidden: str = ""
+    form: Form | None = None
+    linked: bool = False
+
+    @classmethod
+    def of(cls, contest: Contest, records: Microdata, form: Form) -> Asked:
+        """What a contest asks about people of this form."""
+        return cls(contest.hidden(records), form, bool(contest.candidate_columns(records)[1]))
+
+    @property
+    def columns(self) -> list[str]:
+        """Columns of these answers."""
+        return ["value"] * bool(self.hidden) + ["second_row"] * self.linked
+
+
+@dataclass(frozen=True)
+class Correspondence(RankedAnswers):
+    """Answers of a correspondence table.
+
+    Attributes
+    ----------
+    others : mapping of str to Claims
+        Answers to other questions than whose row a row is, by the goal of attacks that answer them.
+    values, links : int
+        Numbers of claimed values and links.
+    """
+
+    others: Mapping[str, Claims] = field(default_factory=dict)
+    values: int = 0
+    links: int = 0
+
+
+def read_answers(name: str, data: bytes, released: int, candidates: int, asked: Asked | None = None) -> Correspondence:
     """Read a correspondence table: ``released_row``, ``candidate_row`` (both from 0) and ``confidence`` in [0, 1].
 
     The team abstains on released rows that are left out. Without the column ``confidence``, all answers are equally
-    confident.
+    confident. Where a contest asks for them, a ``value`` is claimed of the candidate, who may have no released row, and
+    ``second_row`` is the row of the second file that the released row joins with the candidate.
     """
-    text = read_csv_text(data, released)
-    if text.header and "confidence" not in text.header:
-        text = replace(text, header=[*text.header, "confidence"], rows=[(n, [*row, "1"]) for n, row in text.rows])
+    asked = asked or Asked()
+    text = read_csv_text(data, released + candidates * bool(asked.hidden))
+    optional = {"confidence": "1", **dict.fromkeys(asked.columns, "")}
+    absent = [column for column in optional if text.header and column not in text.header]
+    filled = [(number, [*row, *map(optional.__getitem__, absent)]) for number, row in text.rows]
+    text = replace(text, header=[*text.header, *absent], rows=filled)
     problems = _Problems(text)
-    columns = _columns(text, problems, ["released_row", "candidate_row", "confidence"])
-    target = problems.row_numbers("released_row", columns.get("released_row", []), released)
-    answer = problems.row_numbers("candidate_row", columns.get("candidate_row", []), candidates)
-    problems.once("released_row", target, Sentence("released row"))
-    score = problems.column("confidence", columns.get("confidence", []), _confidence, _percentage)
+    columns = defaultdict(list, _columns(text, problems, ["released_row", "candidate_row", *optional]))
+    nobody = Sentence("leave the cell empty for a candidate of whom you claim a value alone") if asked.hidden else None
+    target = np.array(problems.row_numbers("released_row", columns["released_row"], released, empty=nobody), np.intp)
+    answer = np.array(problems.row_numbers("candidate_row", columns["candidate_row"], candidates), np.intp)
+    problems.once("released_row", target.tolist(), Sentence("released row"))
+    score = problems.column("confidence", columns["confidence"], _confidence, _percentage)
+    values = problems.values(asked, columns["value"])
+    unlinked = Sentence("leave the cell empty for a candidate whom you do not link")
+    pairs = columns["second_row"] or [""] * len(text.rows)
+    second = np.array(problems.row_numbers("second_row", pairs, candidates, empty=unlinked), np.intp)
     problems.refuse(name)
-    return RankedAnswers(
-        released,
-        candidates,
-        np.array(target, dtype=np.intp),
-        np.array(answer, dtype=np.intp),
-        np.array(score, dtype=float),
-    )
+    confidence, given, linked = np.array(score, dtype=float), values.notna(), (second >= 0) & (target >= 0)
+    others: dict[str, Claims] = {}
+    if given.any():
+        share = 1 / np.bincount(answer)[answer]
+        others["attribute"] = ValueClaims(pd.DataFrame({asked.hidden: values}), confidence, answer, share)
+    if linked.any():
+        others["linkability"] = LinkedRows(
+            *(_rows_of(target[linked], file[linked], released, candidates) for file in (answer, second))
+        )
+    known = target >= 0
+    ranked = target[known], answer[known], confidence[known]
+    claimed, joined = int(given.sum()), int(linked.sum())
+    return Correspondence(released, candidates, *ranked, others=others, values=claimed, links=joined)
 
 
-def notes_on(answers: RankedAnswers) -> tuple[str, ...]:
+def _rows_of(rows: Integers, people: Integers, released: int, candidates: int) -> NearestRows:
+    """The released row that is claimed of each person of a file."""
+    sure = np.zeros((released, candidates), dtype=bool)
+    sure[rows, people] = True
+    return NearestRows(sure, np.zeros_like(sure), np.zeros(candidates, dtype=np.intp))
+
+
+def notes_on(answers: Correspondence) -> tuple[str, ...]:
     """What a team should know about a valid correspondence table: how many rows it answers, and what looks wrong."""
     count, rows = answers.target.size, answers.targets
     notes = [
@@ -260,6 +332,8 @@ def notes_on(answers: RankedAnswers) -> tuple[str, ...]:
             "{count} of {rows} row answered" if rows == 1 else "{count} of {rows} rows answered", count=count, rows=rows
         )
     ]
+    if answers.others:
+        notes.append(Sentence("{values} values and {links} links answered", values=answers.values, links=answers.links))
     if count > 1 and len(set(answers.answer.tolist())) == 1:
         notes.append(
             Sentence(
@@ -314,12 +388,22 @@ class _Problems:
             )
         return [values[text] for text in texts]
 
-    def row_numbers(self, column: str, texts: Sequence[str], count: int, *, none: int | None = None) -> list[int]:
-        """Row numbers from 0 to count - 1; `none` is the number of an empty cell, if it may be empty."""
+    def values(self, asked: Asked, texts: Sequence[str]) -> pd.Series:
+        """Claimed values; those of a generalized cell are its middle, or missing."""
+        if not asked.hidden or asked.form is None:
+            return pd.Series(dtype=object)
+        domain = asked.form.domains[asked.hidden]
+        decimals = asked.form.decimals.get(asked.hidden, 0)
+        reader = _CellReader(asked.form, asked.hidden, domain, decimals)
+        cells = self.column("value", [text or SUPPRESSED for text in texts], reader.read, reader.suggestion)
+        return pd.Series(read_cells(pd.Series(cells, dtype=object).fillna(SUPPRESSED), domain).row_values())
+
+    def row_numbers(self, column: str, texts: Sequence[str], count: int, *, empty: str | None = None) -> list[int]:
+        """Row numbers from 0 to count - 1, and -1 where the cell is empty; `empty` says when it may be."""
 
         def read(text: str) -> int:
-            if text == "" and none is not None:
-                return none
+            if text == "" and empty is not None:
+                return -1
             if len(with_point) > 1 and text in with_point:
                 return int(text.partition(".")[0])
             require(
@@ -359,8 +443,7 @@ class _Problems:
             whole, _, decimals = text.strip().partition(".")
             if whole.isascii() and whole.isdigit() and not decimals.strip("0") and int(whole[:9]) < count:
                 return Sentence("write {cell}", cell=int(whole[:9]))
-            advice = Sentence("leave the cell empty for a row that stems from no original")
-            return advice if none is not None else None
+            return empty
 
         return [-1 if one is None else one for one in self.column(column, texts, read, suggestion)]
 

@@ -99,7 +99,8 @@ def validated(
     if table is None:
         raise ValueError(Sentence("{target} has submitted no table; there is nothing to attack", target=target))
     candidates = tournament.settings.candidates
-    answers = _read(lambda content: read_answers(name, content, table.rows, candidates), plain, data)
+    asked = tournament.asked(target)
+    answers = _read(lambda content: read_answers(name, content, table.rows, candidates, asked), plain, data)
     return Upload(team, name, plain, target, table.content, answers.target.size, notes_on(answers))
 
 

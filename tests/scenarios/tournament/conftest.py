@@ -4,7 +4,7 @@ import pytest
 from tournament_tools import opened
 
 from attacks import NearestNeighbour
-from scenarios.tournament.rules import checking, scoring
+from scenarios.tournament.rules import scoring
 
 
 @pytest.fixture
@@ -16,5 +16,4 @@ def cup(tmp_path):
 @pytest.fixture
 def one_baseline(monkeypatch):
     """One baseline attack instead of four, for tests that are not about what attacks find."""
-    for module in (scoring, checking):
-        monkeypatch.setattr(module, "baselines", lambda: (NearestNeighbour(),))
+    monkeypatch.setattr(scoring, "baselines", lambda: (NearestNeighbour(),))

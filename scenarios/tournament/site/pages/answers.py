@@ -125,8 +125,10 @@ def clean(text: str) -> str:
 
 
 def phrase(value: str) -> str:
-    """A word of a closed list, such as a phase, in the visitor's language."""
-    return translated(str(value).replace("-", " "))
+    """A word of a closed list, such as a phase, or a goal in a stratum, in the visitor's language."""
+    word, among, stratum = str(value).partition(" among ")
+    said = translated(word.replace("-", " "))
+    return translated("{goal} among {stratum}").format(goal=said, stratum=stratum) if among else said
 
 
 def moments(text: str) -> Markup:

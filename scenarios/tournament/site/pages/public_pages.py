@@ -22,7 +22,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from leaderboard.pages.advantage_axis import Plane, inside, is_free, places_beside, text_box
 from metrics.columns import Sentence
 from scenarios.tournament.host.boards import SCORING_GOES_ON, built_in_legend
-from scenarios.tournament.rules import RANKING, Phase, alike, zip_bytes
+from scenarios.tournament.rules import PUBLISHED, RANKING, Phase, alike, baseline_name, house_attacks, zip_bytes
 from scenarios.tournament.site.account_store import Role, User, user_of
 from scenarios.tournament.site.accounts import LIFETIME, LONGEST_PASSWORD, SHORTEST_PASSWORD
 from scenarios.tournament.site.journal import MOST, SiteState
@@ -237,7 +237,7 @@ def _content(site: Site, template: str, state: SiteState, ended: bool, member: b
             points=picture_points(board.standings),
             plane=_PLANE,
             ranking=RANKING[site.settings.ranking],
-            legend=built_in_legend(),
+            legend=built_in_legend([baseline_name(one) for one in house_attacks(site.settings.rules)]),
         )
         .encode()
     )
@@ -314,7 +314,7 @@ async def _published(visit: Visit, name: str) -> Response:
 async def published_files(visit: Visit) -> Response:
     """All published tables and candidate files as a ZIP archive."""
     state = await visit.site.state()
-    files = await to_thread.run_sync(state.tournament.published_files, ("anonymized", "candidate"))
+    files = await to_thread.run_sync(state.tournament.published_files)
     refuse_if(not files, 404, Sentence("nothing is published yet"))
     saved = [(name, for_spreadsheets(name, data)) for name, data in files.items()]
     return attachment(await to_thread.run_sync(zip_bytes, saved), "published.zip", "application/zip")
@@ -324,7 +324,7 @@ async def published_file(visit: Visit) -> Response:
     """A team's published table or candidate file."""
     kind = visit.request.path_params["kind"]
     refuse_if(
-        kind not in ("anonymized", "candidate"),
+        kind not in PUBLISHED,
         404,
         Sentence("there is no such file; there are the tables (anonymized) and the candidate files"),
     )

@@ -158,7 +158,11 @@ def test_the_default_measures_are_those_of_folders_of_before(tmp_path):
         ("measure = [{ use = 'Tails' }, { use = 'Tails' }]", OWN, "name 'Tails' is that of two measures"),
         ("measure = [{ use = 'other:MeanAge' }]", OWN, r"other\.py: there is no such file"),
         ("measure = [{ use = 'own:MeanAges' }]", OWN, "has no class 'MeanAges'; did you mean 'MeanAge'"),
-        ("question = [{ use = 'RowQuestions' }]", OWN, r"key 'use': Input should be 'RowQuestion' or 'MemberQuestion'"),
+        (
+            "question = [{ use = 'RowQuestions' }]",
+            OWN,
+            r"'use': Input should be 'RowQuestion', 'MemberQuestion', 'AttributeQ.* or 'LinkQuestion'",
+        ),
         (
             "question = [{ use = 'RowQuestion', strata = ['rar'] }]\n[strata.rare]\nrarest = 0.1",
             OWN,

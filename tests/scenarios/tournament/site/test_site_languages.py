@@ -10,10 +10,11 @@ from leaderboard.results import FAILURES, goal_words
 from leaderboard.statistics.downtime import downtime_table
 from metrics.columns import Sentence
 from metrics.table_utility import COMPONENTS
+from scenarios.running.methods import exported, summary
 from scenarios.tournament.host.boards import update_boards
 from scenarios.tournament.rules import Phase
 from scenarios.tournament.rules.incidents import REFUSED, UNSCORED
-from scenarios.tournament.rules.opening import PAGE
+from scenarios.tournament.rules.opening import PAGE, QUESTIONS
 from scenarios.tournament.rules.standings import NOT_RUN
 from scenarios.tournament.site.languages import LANGUAGE, LANGUAGES, catalogue, preferred, worded
 
@@ -31,10 +32,11 @@ NAMES = {
 def words():
     """Words of closed lists, which pages look up by themselves."""
     phases = {form for phase in Phase for form in (str(phase), str(phase).replace("-", " "))}
-    goals = {goal_words(goal) for goal in ("reidentification", "membership", NOT_RUN)}
+    goals = {goal_words(goal) for goal in ("reidentification", "membership", "attribute", "linkability", NOT_RUN)}
     incidents = {REFUSED, UNSCORED, "all", *downtime_table([], START).columns}
     accounts = {"has a password", "invited", "not invited"}
-    return phases | goals | incidents | accounts | {*FAILURES, *COMPONENTS}
+    measures = {summary(one).rstrip(".") for one in exported("measures").values()}
+    return phases | goals | incidents | accounts | measures | {*QUESTIONS.values(), *FAILURES, *COMPONENTS}
 
 
 def texts():
