@@ -29,7 +29,7 @@ class Problem:
     suggestion : str, optional
         What would be right: a cell that would be accepted, or advice.
     line : int, optional
-        Line of the file, from 1, if the file cannot be split into rows there.
+        Line of the file, from 1: that of the first row, or one where the file cannot be split into rows.
     """
 
     problem: str
@@ -45,9 +45,9 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """Line, row and column, as far as known, such as ``, row 3, column 'age'``."""
-        parts = [f", line {self.line}"] if self.line is not None else []
-        parts += [f", row {self.row}"] if self.rows else []
+        """Line, row and column, as far as known, such as ``, row 3 (line 5), column 'age'``."""
+        parts = [f", line {self.line}" if not self.rows else f" (line {self.line})"] if self.line is not None else []
+        parts = [f", row {self.row}", *parts] if self.rows else parts
         parts += [f", column {self.column!r}"] if self.column is not None else []
         return "".join(parts)
 

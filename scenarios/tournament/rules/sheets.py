@@ -62,11 +62,14 @@ class CsvText:
         Number of each row, from 0 below the header, and its fields, as many as the header has.
     problems : list of Problem
         What is wrong.
+    lines : list of int
+        Line of the file, from 1, in which each row begins, by the row's number.
     """
 
     header: list[str] = field(default_factory=list)
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
 
 
 def read_csv_text(data: bytes, most: int, *, empty_rows: bool = False) -> CsvText:
@@ -98,14 +101,14 @@ def read_csv_text(data: bytes, most: int, *, empty_rows: bool = False) -> CsvTex
         return _unreadable(WEB_PAGE, Sentence("save its table as CSV"))
     text = SEPARATOR_LINE.sub("", text, count=1) if SEPARATOR_LINE.match(text) else text
     read = CsvText()
-    records: list[list[str]] = []
-    empty: list[list[str]] = []
+    records: list[tuple[int, list[str]]] = []
+    empty: list[tuple[int, list[str]]] = []
     try:
-        for _, record in csv_rows(text, inferred_separator(text), strict=True):
+        for line, record in csv_rows(text, inferred_separator(text), strict=True):
             if records and not empty_rows and not any(record):
-                empty += [record] if len(records) + len(empty) <= 2 * most else []
+                empty += [(line, record)] if len(records) + len(empty) <= 2 * most else []
                 continue
-            records += [*empty, record]
+            records += [*empty, (line, record)]
             empty = []
             if len(records) > 2 * most:
                 break
@@ -114,7 +117,8 @@ def read_csv_text(data: bytes, most: int, *, empty_rows: bool = False) -> CsvTex
     if len(records) > most + 1:
         read.problems.append(Problem(Sentence("has more than {most} rows", most=most)))
     if records:
-        _fill(read, records[0], records[1:])
+        read.lines, rows = [line for line, _ in records[1:]], [record for _, record in records]
+        _fill(read, rows[0], rows[1:])
     return read
 
 
@@ -356,11 +360,13 @@ class _Problems:
     def __init__(self, text: CsvText) -> None:
         self.found = list(text.problems)
         self._rows = [number for number, _ in text.rows]
+        self._lines = text.lines
 
     def refuse(self, name: str) -> None:
         """Raise `InvalidFileError` if there is any problem, those of the whole file first, then by row."""
         if self.found:
-            raise InvalidFileError(name, sorted(self.found, key=lambda one: -1 if one.row is None else one.row))
+            found = [one if one.row is None else replace(one, line=self._lines[one.row]) for one in self.found]
+            raise InvalidFileError(name, sorted(found, key=lambda one: -1 if one.row is None else one.row))
 
     def column(
         self,
@@ -458,7 +464,12 @@ class _Problems:
         for number, rows in again.items():
             self.found.append(
                 Problem(
-                    Sentence("{number} stands in row {first} already", number=number, first=first[number]),
+                    Sentence(
+                        "{number} stands in row {first} (line {line}) already",
+                        number=number,
+                        first=first[number],
+                        line=self._lines[first[number]],
+                    ),
                     tuple(rows),
                     column,
                     Sentence("each {what} may stand in one row", what=what),

@@ -178,14 +178,14 @@ def test_all_errors_are_named_at_once_and_by_row():
     ]
     assert "should it be 'job'" in error.problems[0].problem
     assert error.problems[2].rows == (0, 4)
-    assert str(error.problems[2]) == "row 0, column 'age': '20-29' is no number; write [20,29] (also in row 4)"
+    assert str(error.problems[2]) == "row 0 (line 2), column 'age': '20-29' is no number; write [20,29] (also in row 4)"
     assert str(error).endswith("(and 7 more problems)")
     assert error.as_json()["problems"][3] == {
         "row": 1,
         "column": "height",
         "problem": "'9' lies outside the public range -2 to 2.5",
         "suggestion": None,
-        "line": None,
+        "line": 3,
         "rows": [1],
     }
 
@@ -226,8 +226,10 @@ def test_rows_that_repeat_are_named_though_there_are_too_many():
         read_answers("a.csv", ("released_row,candidate_row\n" + rows).encode(), 100, 200)
     assert [str(one) for one in error.value.problems] == [
         "file: has more than 100 rows",
-        "row 100, column 'released_row': 0 stands in row 0 already; each released row may stand in one row",
-        "row 101, column 'released_row': 7 stands in row 7 already; each released row may stand in one row",
+        "row 100 (line 102), column 'released_row': 0 stands in row 0 (line 2) already; each "
+        "released row may stand in one row",
+        "row 101 (line 103), column 'released_row': 7 stands in row 7 (line 9) already; each "
+        "released row may stand in one row",
     ]
 
 
@@ -235,7 +237,9 @@ def test_one_cause_in_many_rows_is_one_problem():
     rows = "".join(f"[20,29],1,clerk,{row}\n" for row in range(100))
     (problem,) = errors(HEADER + rows).problems
     assert problem.rows == tuple(range(100))
-    assert str(problem).startswith("row 0: has 5 fields, the header has 4; put a cell that holds the separator into")
+    assert str(problem).startswith(
+        "row 0 (line 2): has 5 fields, the header has 4; put a cell that holds the separator into"
+    )
     assert str(problem).endswith(" 18, 19 and 80 more)")
 
 
@@ -246,8 +250,8 @@ def test_row_numbers_with_a_decimal_point_are_one_problem():
         read_sheet("a.csv", (HEADER + "".join(rows)).encode(), FORM)
     (one,) = error.value.problems
     assert str(one).startswith(
-        "row 0, column 'original_row': '0.0' and 98 other cells are row numbers with a decimal point; write whole "
-        "numbers, such as 0 for 0.0 (also in rows 1, 2,"
+        "row 0 (line 2), column 'original_row': '0.0' and 98 other cells are row numbers with a decimal point; "
+        "write whole numbers, such as 0 for 0.0 (also in rows 1, 2,"
     )
     answers = "released_row,candidate_row\n0.0,7.\n1.0,8.00\n1.5,9\n2.0,4000.0\n"
     with pytest.raises(InvalidFileError) as error:
@@ -333,9 +337,15 @@ def test_errors_of_a_tournament_are_listed_by_function_and_command(cup):
     for command in (["check", path, "--original", original], ["submit", tournament.folder, "kyoto", path]):
         done = CliRunner().invoke(cli, ["tournament", *map(str, command)])
         assert done.exit_code == 2
-        assert "row 2, column 'age': '20-29' is no number; write [20,29] (also in row 5)" in done.stderr
-        assert "row 7, column 'original_row': '30' is no row number from 0 to 29; rows count from 0" in done.stderr
-        assert "refused for 2 problems; rows count from 0, below the header" in done.stderr
+        assert "row 2 (line 4), column 'age': '20-29' is no number; write [20,29] (also in row 5)" in done.stderr
+        assert (
+            "row 7 (line 9), column 'original_row': '30' is no row number from 0 to 29; rows count from 0"
+            in done.stderr
+        )
+        assert (
+            "refused for 2 problems; lines count from 1, with the header; rows count from 0, below the header"
+            in done.stderr
+        )
     done = CliRunner().invoke(cli, ["tournament", "check", str(path), "--original", str(original), "--format", "json"])
     assert (done.exit_code, json.loads(done.stdout)["total"]) == (2, 2)
     assert tournament.log.entries() == entries

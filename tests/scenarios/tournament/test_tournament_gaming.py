@@ -169,7 +169,7 @@ def test_nothing_hides_in_how_an_interval_is_written(tmp_path, written, publishe
     frame.loc[2, "age"] = written
     data = frame.to_csv(index=False).encode()
     if published is None:
-        with pytest.raises(ValueError, match=r"x\.csv, row 2, column 'age'"):
+        with pytest.raises(ValueError, match=r"x\.csv, row 2 .line 4., column 'age'"):
             read_sheet("x.csv", data, form)
     else:
         assert read_sheet("x.csv", data, form).frame.loc[2, "age"] == published

@@ -67,7 +67,7 @@ class TestFiles:
         bad = cup.file("kyoto", cup.frame("kyoto").assign(age="old"), "bad.csv")
         done = run("submit", tmp_path / "cup", "kyoto", bad, good)
         assert done.exit_code == 2
-        assert "refused: bad.csv, row 0, column 'age'" in done.stderr
+        assert "refused: bad.csv, row 0 (line 2), column 'age'" in done.stderr
         assert "1 of 2 files were refused" in done.stderr
         assert "accepted: kyoto's table, 20 rows" in done.stdout
 
@@ -77,7 +77,7 @@ class TestFiles:
         plain = cup.hand_in("kyoto", cup.frame("kyoto"), measure=True)
         other = cup.hand_in("kyoto", cup.frame("kyoto").to_csv(index=False, sep=separator), measure=True)
         assert other.utility == plain.utility
-        with pytest.raises(ValueError, match="row 0, column 'age': 'old' is no number"):
+        with pytest.raises(ValueError, match=r"row 0 .line 2., column 'age': 'old' is no number"):
             cup.hand_in("kyoto", cup.frame("kyoto").assign(age="old").to_csv(index=False, sep=separator))
 
     def test_row_numbers_are_named(self, cup):

@@ -105,7 +105,7 @@ def test_a_missing_value_is_one_where_originals_lack_some():
 def test_cells_that_break_a_rule_are_named(column, written, said):
     with pytest.raises(ValueError, match=said) as error:
         cell(column, written)
-    assert f"kyoto.csv, row 0, column '{column}'" in str(error.value)
+    assert f"kyoto.csv, row 0 (line 2), column '{column}'" in str(error.value)
     assert "\n" not in str(error.value)
     assert len(str(error.value)) < 400
 
@@ -120,9 +120,9 @@ def test_cells_that_break_a_rule_are_named(column, written, said):
         ("age,height,job,original_row,age\n20,1,clerk,0,1\n", "stands twice"),
         ("age,height,job,original_row,y\n20,1,clerk,0,1\n", "no column 'y'"),
         ("Age;Height;job;original_row\n20;1;clerk;0\n", "no column 'Age' .should it be 'age'"),
-        (HEADER + "20,1,clerk\n", "row 0: has 3 fields"),
+        (HEADER + "20,1,clerk\n", "row 0 .line 2.: has 3 fields"),
         (HEADER + "20,1,clerk,0\n" * 4, "more than 3 rows"),
-        (HEADER + "20,1,clerk,0\n21,1,clerk,0\n", "row 1, column 'original_row': 0 stands in row 0"),
+        (HEADER + "20,1,clerk,0\n21,1,clerk,0\n", "row 1 .line 3., column 'original_row': 0 stands in row 0 .line 2."),
         (HEADER + "20,1,clerk,3\n", "no row number from 0 to 2"),
         (HEADER + "20,1,clerk,-1\n", "no row number"),
         (HEADER + "20,1,clerk,1.0\n", "no row number"),
@@ -148,7 +148,7 @@ def test_files_that_break_a_rule_are_named(content, said):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (HEADER + "20,1,clerk,3\n", "; rows count from 0, below the header"),
+        (HEADER + "20,1,clerk,3\n", "; lines count from 1, with the header; rows count from 0, below the header"),
         (HEADER.encode() + b"20,1,cl\xe9rk,0\n", "; lines count from 1, with the header"),
         (HEADER + '20,1,clerk,3\n20,1,"clerk,0\n', "; lines count from 1, with the header; rows count from 0"),
         ("", None),
@@ -179,7 +179,7 @@ def test_answers_are_read():
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ("0,1,0.5\n0,2,0.5\n", "row 1, column 'released_row': 0 stands in row 0"),
+        ("0,1,0.5\n0,2,0.5\n", "row 1 .line 3., column 'released_row': 0 stands in row 0 .line 2."),
         ("3,1,0.5\n", "from 0 to 2"),
         ("0,5,0.5\n", "from 0 to 4"),
         ("0,1,1.5\n", "no number from 0 to 1"),

@@ -176,8 +176,8 @@ class TestScoringProgram:
             code, (shown, errors) = run([str(source), str(output)]), capsys.readouterr()
         assert (code, shown) == (2, "")
         assert errors.splitlines() == [
-            "kyoto_anonymized.csv, row 2, column 'age': '20-29' is no number; write [20,29] (also in row 5)",
-            "kyoto_anonymized.csv, row 7, column 'original_row': '20' is no row number from 0 to 19; "
+            "kyoto_anonymized.csv, row 2 (line 4), column 'age': '20-29' is no number; write [20,29] (also in row 5)",
+            "kyoto_anonymized.csv, row 7 (line 9), column 'original_row': '20' is no row number from 0 to 19; "
             "rows count from 0, below the header",
         ]
         assert not list(output.iterdir())
@@ -200,7 +200,7 @@ class TestScoringProgram:
                 "kyoto",
                 "attack",
                 {"kyoto_attack_osaka.csv": b"released_row,candidate_row\n0,40\n"},
-                "row 0, column 'candidate_row': '40' is no row number from 0 to 39",
+                "row 0 .line 2., column 'candidate_row': '40' is no row number from 0 to 39",
             ),
             ("kyoto", "attack", {"\N{SNOWMAN}.csv": b"x", ".hidden.csv": b"x"}, "kyoto_attack_OTHER.csv"),
         ],
