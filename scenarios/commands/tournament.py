@@ -98,7 +98,14 @@ for command in COMMANDS:
     help="Publish standings that often, counted back from the end of the attack phase, or `always`.",
 )
 @click.option("--freeze", metavar="TIME", help="Publish none in the last 2h, for example, until the close.")
-@click.option("--contest", type=FILE, help="Rules of a contest: its utility measures (TOML).")
+@click.option("--contest", type=FILE, help="Rules of a contest: its utility measures and questions (TOML).")
+@click.option(
+    "--language",
+    type=click.Choice(["en", "ja"]),
+    default="en",
+    show_default=True,
+    help="Language of the rules, notices and reports in the folder; the site follows each browser.",
+)
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of all secrets.  [default: drawn from the operating system]"
 )

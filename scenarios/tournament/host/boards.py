@@ -31,8 +31,10 @@ from scenarios.tournament.rules import (
     Tournament,
     built_in_names,
     leaking_columns,
+    listed_word,
     publish_again,
     record_scoring,
+    said_in,
     score_shares,
     scoring_plan,
     tournament_incidents,
@@ -201,14 +203,16 @@ def built_in_legend(attacks: Container[str]) -> str:
 def what_counts(share: float, *, closed: bool, partial: bool = False) -> str:
     """What standings count now, in words."""
     if closed and not partial:
-        return "All rows and membership count; these standings are final."
-    if closed or share >= 1:
-        text = "All rows and membership count" + ("." if closed else "; more files may come.")
-    else:
-        text = (
-            f"Until the tournament closes, a secret {share:.0%} of each table's rows counts, and membership does not."
+        return Sentence("All rows and membership count; these standings are final.")
+    text = Sentence(
+        "All rows and membership count." if closed else "All rows and membership count; more files may come."
+    )
+    if not closed and share < 1:
+        text = Sentence(
+            "Until the tournament closes, a secret {share:.0%} of each table's rows counts, and membership does not.",
+            share=share,
         )
-    return f"{SCORING_GOES_ON} {text}" if partial else text
+    return Sentence.joined(" ", [SCORING_GOES_ON, text]) if partial else text
 
 
 def standings_table(
@@ -456,8 +460,9 @@ def write_reports(board: Board) -> list[str]:
     by_team = {one.team: one for one in board.ordered}
     for team in board.tournament.settings.teams:
         lines = [*_report(board, by_team[team]), *_failure_report(team, board.failed)]
+        text = said_in(board.tournament.settings.language, Sentence.joined("\n", lines))
         try:
-            write_whole(board.tournament.team_folder(team) / "report.md", "\n".join(lines).encode(), mode=0o640)
+            write_whole(board.tournament.team_folder(team) / "report.md", text.encode(), mode=0o640)
         except (ValueError, OSError) as error:
             skipped.append(f"{team} has no report: {one_line(error)}")
     return skipped
@@ -467,31 +472,34 @@ def _report(board: Board, standing: Standing) -> list[str]:
     """A team's report without its failed scorings."""
     state, team, title = board.state, standing.team, board.state.titles[standing.team]
     called = team if title == team else f"{one_line_of(title)} ({team})"
-    lines = [f"# Report for {called}", "", board.counts, ""]
+    lines = [Sentence("# Report for {team}", team=called), "", board.counts, ""]
     if team in state.disqualified:
-        return [*lines, f"Your team is disqualified: {state.disqualified[team]}", ""]
+        return [*lines, Sentence("Your team is disqualified: {reason}", reason=state.disqualified[team]), ""]
     if state.hidden:
         return [*lines, *_hidden_report(standing)]
     if remark(standing):
-        lines += [f"Rank {standing.rank}: {remark(standing)}.", ""]
+        lines += [Sentence("Rank {rank}: {remark}.", rank=standing.rank, remark=remark(standing)), ""]
     scored = [one for one in board.results if one.status == "ok"]
     if standing.utility is not None:
         lines += _table_report(team, standing, scored)
     elif team in state.tables:
         fails = UNSCORABLE in standing.unscored
-        lines += [f"Your table {f'{UNSCORABLE}; see below' if fails else 'is not scored yet'}.", ""]
+        lines += [
+            Sentence("Your table could not be scored; see below." if fails else "Your table is not scored yet."),
+            "",
+        ]
     else:
-        lines += ["You have submitted no table. Your defense has no score and ranks last.", ""]
+        lines += [Sentence("You have submitted no table. Your defense has no score and ranks last."), ""]
     return [*lines, *_attack_report(team, standing, scored)]
 
 
 def _hidden_report(standing: Standing) -> list[str]:
     """What a team sees while standings are hidden: its own utility."""
     return [
-        "## Your table",
+        Sentence("## Your table"),
         _utility_words(standing, ""),
         "",
-        "Standings and attacks are hidden until the tournament closes.",
+        Sentence("Standings and attacks are hidden until the tournament closes."),
         "",
     ]
 
@@ -500,10 +508,13 @@ def _utility_words(standing: Standing, parts: str) -> str:
     """A team's utility and what it is made of; `parts` are those of the table's utility."""
     if standing.measures:
         measures = ", ".join(f"{one_line_of(name)} {written(value)}" for name, value in standing.measures.items())
-        return f"Utility {written(standing.utility)}, made of {measures}."
-    return (
-        f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)}{parts}, of the records "
-        f"{written(standing.utility_record)}; the smaller counts."
+        return Sentence("Utility {utility}, made of {measures}.", utility=written(standing.utility), measures=measures)
+    return Sentence(
+        "Utility {utility}: of the table {table}{parts}, of the records {records}; the smaller counts.",
+        utility=written(standing.utility),
+        table=written(standing.utility_table),
+        parts=parts,
+        records=written(standing.utility_record),
     )
 
 
@@ -515,11 +526,13 @@ def _failure_report(team: str, failed: Sequence[Result]) -> list[str]:
     own = [(what, one) for one in failed if (what := failed_of(team, one.defense, one.attack or "", {}))]
     if not own:
         return []
+    reasons = [one_line_of(one.reason.partition(chr(10))[0].partition(":")[0]) for _, one in own]
     lines = [
-        f"- {what}: {one.status} ({one_line_of(one.reason.partition(chr(10))[0].partition(':')[0])})"
-        for what, one in own
+        Sentence("- {what}: {status} ({reason})", what=what, status=one.status, reason=reason)
+        for (what, one), reason in zip(own, reasons, strict=True)
     ]
-    return ["## Scoring failed", "The host sees this, too, and can score again.", "", *dict.fromkeys(lines), ""]
+    said = [Sentence("## Scoring failed"), Sentence("The host sees this, too, and can score again.")]
+    return [*said, "", *dict.fromkeys(lines), ""]
 
 
 def failed_of(team: str, table: str, attack: str, titles: Mapping[str, str]) -> str:
@@ -546,21 +559,23 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
     strongest, names = sorted(outcomes, key=lambda one: (-one.advantage, one.attacker)), built_in_names()
     parts = ", ".join(f"{name} {written(values[f'table_{name}'])}" for name in COMPONENTS if f"table_{name}" in values)
     return [
-        "## Your table",
+        Sentence("## Your table"),
         _utility_words(standing, f" ({parts})"),
-        f"Defense {written(standing.defense)}, rank {standing.defense_rank}.",
+        Sentence("Defense {score}, rank {rank}.", score=written(standing.defense), rank=standing.defense_rank),
         "",
-        "## Strongest attacks on it",
-        *_outcome_table("attacker", [(names.get(one.attacker, one.attacker), one) for one in strongest[:10]]),
+        Sentence("## Strongest attacks on it"),
+        *_outcome_table(Sentence("attacker"), [(names.get(one.attacker, one.attacker), one) for one in strongest[:10]]),
         "",
-        f"Built-in attacks: {built_in_legend([one.attacker for one in outcomes])}.",
+        Sentence("Built-in attacks: {attacks}.", attacks=built_in_legend([one.attacker for one in outcomes])),
         "",
-        "## Which columns leak",
-        "The share of your rows whose original is the nearest candidate (Gower), by all columns and without one.",
-        "The larger the drop, the more that column leaks. A drop of 0 or less says that it leaks nothing: without it,",
-        "as many rows are nearest to their originals, or more.",
+        Sentence("## Which columns leak"),
+        Sentence(
+            "The share of your rows whose original is the nearest candidate (Gower), by all columns and without one.\n"
+            "The larger the drop, the more that column leaks. A drop of 0 or less says that it leaks nothing: without "
+            "it,\nas many rows are nearest to their originals, or more."
+        ),
         "",
-        "| without | nearest | drop |",
+        Sentence("| without | nearest | drop |"),
         "|---|---|---|",
         *(f"| {name} | {written(rate)} | {written(drop)} |" for name, rate, drop in leaking_columns(values)),
         "",
@@ -570,10 +585,16 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
 def _outcome_table(what: str, outcomes: Sequence[tuple[str, AttackOutcome]]) -> list[str]:
     """Outcomes of attacks as a table of a report; `what` heads the column of their names."""
     return [
-        f"| {what} | best at | success | advantage |",
+        Sentence("| {what} | best at | success | advantage |", what=what),
         "|---|---|---|---|",
         *(
-            f"| {name} | {goal_words(one.goal)} | {written(one.success)} | {written(one.advantage)} |"
+            Sentence(
+                "| {name} | {goal} | {success} | {advantage} |",
+                name=name,
+                goal=listed_word(goal_words(one.goal)),
+                success=written(one.success),
+                advantage=written(one.advantage),
+            )
             for name, one in outcomes
         ),
     ]
@@ -581,8 +602,9 @@ def _outcome_table(what: str, outcomes: Sequence[tuple[str, AttackOutcome]]) -> 
 
 def _attack_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:
     own = [(result.defense, outcome_of(result)) for result in results if result.attack == team]
-    table = _outcome_table("table", own) if own else []
-    return ["## Your attacks", f"Attack {written(standing.attack)}, rank {standing.attack_rank}.", "", *table, ""]
+    table = _outcome_table(Sentence("table"), own) if own else []
+    rank = Sentence("Attack {score}, rank {rank}.", score=written(standing.attack), rank=standing.attack_rank)
+    return [Sentence("## Your attacks"), rank, "", *table, ""]
 
 
 def written(value: float | None) -> str:

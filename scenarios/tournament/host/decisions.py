@@ -26,6 +26,7 @@ from scenarios.tournament.rules import (
     moment_text,
     publish_again,
     rules,
+    said_in,
     validated,
     write_whole,
 )
@@ -85,7 +86,7 @@ def write_notices(tournament: Tournament) -> list[str]:
     if not any(entry.kind in ("extended", "reopened") for entry in entries):
         return skipped
     try:
-        page = current_rules(tournament, entries)
+        page = said_in(tournament.settings.language, current_rules(tournament, entries))
     except (ValueError, OSError) as error:
         # The decision is in the log in any case, whatever is wrong with the host's files.
         return [*skipped, Sentence("RULES.md has no new deadlines: {why}", why=one_line(error))]

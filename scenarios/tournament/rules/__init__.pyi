@@ -25,6 +25,13 @@ from .folder import write_whole as write_whole
 from .folder import zip_bytes as zip_bytes
 from .incidents import record_scoring as record_scoring
 from .incidents import tournament_incidents as tournament_incidents
+from .languages import LANGUAGE as LANGUAGE
+from .languages import LANGUAGES as LANGUAGES
+from .languages import listed_word as listed_word
+from .languages import preferred as preferred
+from .languages import said_in as said_in
+from .languages import translated as translated
+from .languages import worded as worded
 from .log import Log as Log
 from .log import LogEntry as LogEntry
 from .log import file_stamp as file_stamp

@@ -35,6 +35,7 @@ from scenarios.tournament.rules.folder import (
     toml_bytes,
     write_whole,
 )
+from scenarios.tournament.rules.languages import listed_word, said_in
 from scenarios.tournament.rules.log import Log
 from scenarios.tournament.rules.settings import (
     FILE,
@@ -139,7 +140,7 @@ def _listed(contest: Contest) -> str:
 def _questions(contest: Contest, records: Microdata, values: Mapping[str, Any]) -> str:
     """The rule about the success of attacks where the contest lists its questions."""
     lines = [Sentence("**Success** of an attack is that in the following question in which its advantage is largest.")]
-    for question, _, name in contest.asked(records):
+    for question, title, name in contest.asked(records):
         given = question.get_params()
         rate, off = given.get("false_positive_rate", 0), given.get("tolerance", 0)
         within = Sentence(", give or take {off:g}", off=off) if off else ""
@@ -151,10 +152,8 @@ def _questions(contest: Contest, records: Microdata, values: Mapping[str, Any]) 
             within=within,
             control=control,
         )
-        (paragraph,) = map(goal_words, question.takes)
-        goal = Sentence(paragraph)
+        goal = listed_word(goal_words(title))
         if name:
-            goal = Sentence("{goal} among {stratum}", goal=goal, stratum=name)
             what = Sentence("the same, asked of {stratum} alone.", stratum=contest.strata[name].words)
         lines.append(Sentence("- *{goal}*: {what}", goal=goal, what=what))
     return Sentence.joined("\n", lines)
@@ -372,6 +371,7 @@ def open_tournament(
     title: str | None = None,
     titles: Mapping[str, str] | None = None,
     contest: Path | None = None,
+    language: Literal["en", "ja"] = "en",
 ) -> Settings:
     """Create the folder of a tournament; `contest` is a file of a contest's rules.
 
@@ -420,6 +420,7 @@ def open_tournament(
         publish_every=publish_every,
         freeze=freeze,
         ranking=ranking,
+        language=language,
         contest=read_contest(contest, records, candidates - originals) if contest else None,
     )
     _check_phases(settings, now)
@@ -489,7 +490,7 @@ def _fill(
     roles = toml_bytes(_roles(records, written))
     study = csv_bytes(written.plain(records.take(others).frame[columns])) if others.size else b""
     settings_file = toml_bytes(settings.model_dump(exclude_none=True))
-    page = rules(settings, records, written, classifier=bool(study)).encode()
+    page = said_in(settings.language, rules(settings, records, written, classifier=bool(study))).encode()
     answers: dict[str, list[int]] = {}
     for number, team in enumerate(settings.teams):
         table = csv_bytes(written.plain(records.take(own[number]).frame[columns]))

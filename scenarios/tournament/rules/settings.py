@@ -244,6 +244,8 @@ class Settings(TomlTable):
         are published as they come, as in folders of before.
     freeze : int, optional
         Seconds before that end from which on nothing is published until the tournament closes.
+    language : {"en", "ja"}
+        Language of the rules, the notices and the reports in the folder.
     contest : Contest, optional
         Utility measures that count; without it, the smaller of the table's and the records' utility, as in folders of
         before.
@@ -266,6 +268,7 @@ class Settings(TomlTable):
     hide_standings: bool = False
     publish_every: int | None = Field(default=None, ge=60)
     freeze: int | None = Field(default=None, ge=1)
+    language: Literal["en", "ja"] = "en"
     contest: Contest | None = None
 
     @property

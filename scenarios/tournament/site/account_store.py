@@ -22,8 +22,7 @@ from urllib.parse import urlsplit
 from jinja2 import Environment, PackageLoader
 
 from metrics.columns import PRIVATE, Sentence, refuse, write_atomically
-from scenarios.tournament.rules.folder import Tournament
-from scenarios.tournament.site.languages import LANGUAGE, translated, worded
+from scenarios.tournament.rules import LANGUAGE, Tournament, translated, worded
 
 # People who visit the site, and their roles.
 

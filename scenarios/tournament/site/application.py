@@ -31,13 +31,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from metrics.columns import Sentence, refuse
 from scenarios.running.workers.interrupts import Terminated, terminable
 from scenarios.tournament.host.scoring_queue import ScoringQueue
-from scenarios.tournament.rules.folder import site_locked
+from scenarios.tournament.rules import LANGUAGE, LANGUAGES, preferred, site_locked
 from scenarios.tournament.site.account_store import GUEST, Role, User, new_token, same_form_token
 from scenarios.tournament.site.accounts import LIFETIME, RateLimit
 from scenarios.tournament.site.deciding import close_phases, resumed
 from scenarios.tournament.site.jobs import ACTIONS
 from scenarios.tournament.site.journal import LiveUpdates
-from scenarios.tournament.site.languages import LANGUAGE, LANGUAGES, preferred
 from scenarios.tournament.site.pages import host_pages, public_pages, team_pages
 from scenarios.tournament.site.pages import team_pages as presentation_pages
 from scenarios.tournament.site.pages.answers import damage_refusal, refused

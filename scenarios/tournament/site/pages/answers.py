@@ -26,10 +26,9 @@ from leaderboard.pages.documents import breakable
 from leaderboard.pages.pictures import DRAWING
 from metrics.columns import Sentence, one_line
 from metrics.columns.printable import printable
-from scenarios.tournament.rules.scoring import built_in_names
+from scenarios.tournament.rules import LANGUAGE, LANGUAGES, built_in_names, listed_word, translated, worded
 from scenarios.tournament.rules.settings import WEEKDAYS
 from scenarios.tournament.site.journal import SiteState
-from scenarios.tournament.site.languages import LANGUAGE, LANGUAGES, translated, worded
 from scenarios.tournament.site.refusal_error import DamagedFolderError, RefusalError
 from scenarios.tournament.site.site import Visit
 
@@ -126,9 +125,7 @@ def clean(text: str) -> str:
 
 def phrase(value: str) -> str:
     """A word of a closed list, such as a phase, or a goal in a stratum, in the visitor's language."""
-    word, among, stratum = str(value).partition(" among ")
-    said = translated(word.replace("-", " "))
-    return translated("{goal} among {stratum}").format(goal=said, stratum=stratum) if among else said
+    return str(worded(listed_word(str(value).replace("-", " "))))
 
 
 def moments(text: str) -> Markup:

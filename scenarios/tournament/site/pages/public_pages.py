@@ -22,11 +22,20 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from leaderboard.pages.advantage_axis import Plane, inside, is_free, places_beside, text_box
 from metrics.columns import Sentence
 from scenarios.tournament.host.boards import SCORING_GOES_ON, built_in_legend
-from scenarios.tournament.rules import PUBLISHED, RANKING, Phase, alike, baseline_name, house_attacks, zip_bytes
+from scenarios.tournament.rules import (
+    LANGUAGE,
+    PUBLISHED,
+    RANKING,
+    Phase,
+    alike,
+    baseline_name,
+    house_attacks,
+    worded,
+    zip_bytes,
+)
 from scenarios.tournament.site.account_store import Role, User, user_of
 from scenarios.tournament.site.accounts import LIFETIME, LONGEST_PASSWORD, SHORTEST_PASSWORD
 from scenarios.tournament.site.journal import MOST, SiteState
-from scenarios.tournament.site.languages import LANGUAGE, worded
 from scenarios.tournament.site.pages.answers import (
     STATIC,
     answered,
@@ -290,8 +299,8 @@ async def rules_page(visit: Visit) -> Response:
     """The rules of the tournament."""
     path = visit.site.folder / "teams" / visit.site.settings.teams[0] / "RULES.md"
     data = await published_bytes(path, Sentence("the rules are missing from the teams' folders"))
-    state, english = await visit.site.state(), LANGUAGE.get() == "en"
-    text = data.decode() if english else worded(await to_thread.run_sync(lambda: state.rules))
+    state, same = await visit.site.state(), LANGUAGE.get() == visit.site.settings.language
+    text = data.decode() if same else worded(await to_thread.run_sync(lambda: state.rules))
     return answered(visit, "document.html", {"text": text}, heading="")
 
 

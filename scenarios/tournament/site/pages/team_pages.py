@@ -25,7 +25,7 @@ from scenarios.tournament.host.presenting import (
     presented_file,
     shown_presentations,
 )
-from scenarios.tournament.rules import LARGEST, Arrival, Phase, folder_files, unsubmitted, zip_bytes
+from scenarios.tournament.rules import LARGEST, Arrival, Phase, folder_files, unsubmitted, worded, zip_bytes
 from scenarios.tournament.site.accounts import RateLimit
 from scenarios.tournament.site.deciding import forget, recorded
 from scenarios.tournament.site.jobs import (
@@ -36,7 +36,6 @@ from scenarios.tournament.site.jobs import (
     take,
 )
 from scenarios.tournament.site.journal import SiteState
-from scenarios.tournament.site.languages import worded
 from scenarios.tournament.site.pages.answers import (
     answered,
     attachment,

@@ -14,9 +14,9 @@ from scenarios.running.methods import exported, summary
 from scenarios.tournament.host.boards import update_boards
 from scenarios.tournament.rules import Phase
 from scenarios.tournament.rules.incidents import REFUSED, UNSCORED
+from scenarios.tournament.rules.languages import LANGUAGE, LANGUAGES, catalogue, preferred, worded
 from scenarios.tournament.rules.opening import PAGE, QUESTIONS
 from scenarios.tournament.rules.standings import NOT_RUN
-from scenarios.tournament.site.languages import LANGUAGE, LANGUAGES, catalogue, preferred, worded
 
 NAMES = {
     "board.html": ["live"],

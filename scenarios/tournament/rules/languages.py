@@ -1,4 +1,4 @@
-"""Languages of the site: catalogues of its texts, the visitor's choice, and the words of a text in that language.
+"""Languages of the site and of a folder: catalogues of texts, the visitor's choice, and a text in that language.
 
 A catalogue is a file of gettext, ``catalogues/ja.po``. Its key is the English text of a template, or the pattern of a
 `Sentence`; a text without an entry stays English. Scripts, which ask for JSON, get English.
@@ -28,7 +28,7 @@ _ENTRY = re.compile(rf"^msgid {_TEXT}^msgstr {_TEXT}", re.MULTILINE)
 @cache
 def catalogue(language: str) -> Mapping[str, str]:
     """Texts in a language by their English ones; empty for English."""
-    path = resources.files("scenarios.tournament.site") / "catalogues" / f"{language}.po"
+    path = resources.files("scenarios.tournament.rules") / "catalogues" / f"{language}.po"
     entries = _ENTRY.findall(path.read_text(encoding="utf-8")) if path.is_file() else []
     # Quoted lines behind each other are one text, for gettext as for Python.
     pairs = (tuple(ast.literal_eval(f"({text})") for text in entry) for entry in entries)
@@ -47,6 +47,22 @@ def worded(value: Any) -> Any:
     if not isinstance(value, Sentence):
         return value
     return translated(value.pattern).format(**{name: worded(one) for name, one in value.values.items()})
+
+
+def listed_word(word: str) -> Sentence:
+    """A word of a closed list, such as a phase, or a goal in a stratum, which has no entry of its own."""
+    paragraph, among, stratum = word.partition(" among ")
+    said = Sentence(paragraph)
+    return Sentence("{goal} among {stratum}", goal=said, stratum=stratum) if among else said
+
+
+def said_in(language: str, value: str) -> str:
+    """A sentence in a language, for a file that has one."""
+    token = LANGUAGE.set(language)
+    try:
+        return str(worded(value))
+    finally:
+        LANGUAGE.reset(token)
 
 
 def preferred(chosen: str, accepted: str) -> str:
