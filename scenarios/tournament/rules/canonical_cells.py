@@ -28,7 +28,7 @@ from metrics.columns import (
     set_cell,
     unescape,
 )
-from scenarios.tables.reading.cell_spelling import NUMBER_UNIT, joined_segments, segments_cell, worded_intervals
+from scenarios.tables.reading.cell_spelling import joined_segments, segments_cell, worded_intervals
 
 LONGEST = 2000
 """Largest length of a cell, in characters."""
@@ -142,12 +142,16 @@ def suggested_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) 
     return SUPPRESSED if plain.casefold() in _UNKNOWN else None
 
 
+_COUNTER = re.compile(r"(?<=\d)\s*(?:歳|才|円|回|日|秒|人|件)")
+"""Words behind a number that leave no doubt what it counts; cm or % may not be the unit of the column."""
+
+
 def _numeric(text: str, domain: NumericDomain, decimals: int) -> Iterator[str]:
     """Ideas for a cell of numbers, the likeliest first; each means the same as the text, but for digits that it rounds.
 
     A number outside the public range is left alone: the nearest number of the range would be another value.
     """
-    text = NUMBER_UNIT.sub("", text)
+    text = _COUNTER.sub("", text)
     if numbers := _separated(text, domain, decimals):
         if len(numbers) == 1:
             yield _rounded(numbers[0], decimals)
