@@ -94,3 +94,28 @@ def raw_texts(path):
 def fields(text):
     """Placeholders of a text, by which values come into it."""
     return set(re.findall(r"%\((\w+)\)s", text)) | set(re.findall(r"(?<!\{)\{(\w+)", text.replace("{{", "")))
+
+
+ENGLISH = re.compile(r"[A-Za-z]+ [A-Za-z]+ [A-Za-z]+")
+NAMES_OF_THINGS = re.compile(r"Bank Marketing: .*|tokumei tournament score")
+
+
+def japanese(answer, status=200):
+    """Text of a page that says nothing in English."""
+    assert answer.status_code == status, answer.text
+    assert '<html lang="ja">' in answer.text
+    said = read_texts(answer.text)
+    assert not [text for text in said if ENGLISH.search(NAMES_OF_THINGS.sub("", text))]
+    return "\n".join(said)
+
+
+def followed(visitor, answer):
+    """The page to which a form leads."""
+    assert answer.status_code == 303, answer.text
+    return japanese(visitor.get(answer.headers["location"]))
+
+
+def post(visitor, path, data=None, *, page, files=None):
+    """Send a form of a page with its number, as a browser does."""
+    number = re.search(r'name="once" value="([^"]+)"', visitor.get(page).text)
+    return visitor.post(path, {"once": number[1] if number else "", **(data or {})}, page=page, files=files)

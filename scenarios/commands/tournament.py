@@ -76,6 +76,7 @@ for command in COMMANDS:
 @click.option("--anonymize-until", metavar="MOMENT", help="End of the first phase (ISO 8601).  [required]")
 @click.option("--anonymize-again-until", metavar="MOMENT", help="End of the second round.")
 @click.option("--attack-until", metavar="MOMENT", help="End of the attack phase.  [required]")
+@click.option("--present-until", metavar="MOMENT", help="Until when teams may change presentations, after the close.")
 @click.option(
     "--quota",
     type=click.IntRange(min=1),

@@ -242,7 +242,7 @@ def _check_order(tournament: Tournament, entries: Sequence[LogEntry]) -> None:
             if entry.kind == "taken" and not _same(entry, numbers.get(details["number"])):
                 wrong = "takes a submission into force that is none"
         elif entry.kind == "presented":
-            wrong = wrong_presentation(entry, phase, deadlines[phase], out)
+            wrong = wrong_presentation(entry, tournament.settings, phase, deadlines[phase], out)
         elif entry.kind == "advanced":
             if (details["from"], details["to"]) != (phase, tournament.settings.after(phase)) or phase is Phase.CLOSED:
                 wrong = f"closes phase {details['from']} while the phase is {phase}"

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from metrics.columns import PRIVATE, Sentence, refuse, require
-from scenarios.tournament.rules import LogEntry, Phase, State, Tournament, checked_text, store_file, stored_file
+from scenarios.tournament.rules import (
+    LogEntry,
+    Phase,
+    Settings,
+    State,
+    Tournament,
+    checked_text,
+    store_file,
+    stored_file,
+)
 
 # Pictures of presentations: PNG or JPEG within limits, and without metadata.
 
@@ -167,22 +176,47 @@ def presented_file(tournament: Tournament, sha256: str) -> bytes:
     return stored_file(tournament.host / _FOLDER / sha256, "stored")
 
 
-def wrong_presentation(entry: LogEntry, phase: Phase, end: datetime | None, out: set[str]) -> str:
+def wrong_presentation(entry: LogEntry, settings: Settings, phase: Phase, end: datetime | None, out: set[str]) -> str:
     """What in the log contradicts a presentation; empty if nothing does."""
     team = entry.details["team"]
     if team in out:
         return f"is of team {team}, which is disqualified"
-    if phase is Phase.CLOSED:
+    if settings.presents(phase, end, datetime.fromisoformat(entry.arrived)):
+        return ""
+    if phase is Phase.CLOSED or end is None:
         return "is a presentation after the close"
-    if phase is Phase.ATTACK and end is not None and datetime.fromisoformat(entry.arrived) >= end:
-        return f"is a presentation of {entry.arrived}, after the end of phase {phase} at {end.isoformat()}"
-    return ""
+    return f"is a presentation of {entry.arrived}, after the end of phase {phase} at {end.isoformat()}"
+
+
+# Points for presentations, by a jury and by the other teams.
+
+MOST_POINTS = 10
+"""Most points that a juror or a team gives to a presentation."""
+
+
+def give_points(tournament: Tournament, team: str, giver: str, points: int, now: datetime, *, jury: bool) -> None:
+    """Log the points of a juror or a team for a presentation that is shown; the last ones of each giver count."""
+    require(0 <= points <= MOST_POINTS, Sentence("points are a whole number from 0 to {most}", most=MOST_POINTS))
+    name = checked_text(giver, Sentence("name of the juror"), 60)
+    with tournament.log.locked():
+        entries = tournament.log.entries()
+        out = tournament.state(entries).disqualified
+        refuse(team not in shown_presentations(tournament, entries), Sentence("there is no such presentation"))
+        refuse(not jury and name in out, Sentence("team {team} is disqualified", team=name))
+        refuse(not jury and name == team, Sentence("a team gives its own presentation no points"))
+        tournament.log.append("pointed", {"team": team, "by": name, "points": points, "jury": jury}, now)
+
+
+def mean_points(entries: Sequence[LogEntry], team: str, *, jury: bool) -> tuple[float | None, int]:
+    """Mean of the points that a presentation has of the jury or of the teams, and how many gave some."""
+    about = [one.details for one in entries if one.kind == "pointed"]
+    given = {one["by"]: one["points"] for one in about if (one["team"], one["jury"]) == (team, jury)}
+    return (sum(given.values()) / len(given) if given else None), len(given)
 
 
 def _check_open(state: State, team: str, now: datetime) -> None:
-    phase, end = state.phase, state.until
     refuse(
-        phase is Phase.CLOSED or (phase is Phase.ATTACK and end is not None and now >= end),
+        not state.tournament.settings.presents(state.phase, state.until, now),
         Sentence("the tournament has ended; presentations stay as they are"),
     )
     refuse(team in state.disqualified, Sentence("team {team} is disqualified", team=team))

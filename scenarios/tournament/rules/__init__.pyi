@@ -62,6 +62,7 @@ from .scoring import scoring_plan as scoring_plan
 from .settings import FILE as FILE
 from .settings import LONGEST_MESSAGE as LONGEST_MESSAGE
 from .settings import Phase as Phase
+from .settings import Settings as Settings
 from .settings import alike as alike
 from .settings import checked_reason as checked_reason
 from .settings import checked_text as checked_text

@@ -35,8 +35,7 @@ from numpy.random import Generator
 from defenses.base import Microdata
 from metrics.columns import UNFINISHED, Integers, Sentence, refuse, write_atomically
 from metrics.table_utility import prediction_target
-from scenarios.tables.dataset import Dataset, load_table
-from scenarios.tables.seeds import generator
+from scenarios.tables import Dataset, generator, load_table
 from scenarios.tournament.rules.contest import Contest
 from scenarios.tournament.rules.log import (
     DamagedFileError,

@@ -65,6 +65,10 @@ def rules(settings: Settings, records: Microdata, written: WrittenCells, *, clas
         )
         for phase, end in settings.ends
     ]
+    talks = [
+        Sentence("| presentations | {end} | {local} |", end=end.isoformat(sep=" "), local=local_text(end))
+        for end in map(datetime.fromisoformat, filter(None, [settings.present_until]))
+    ]
     columns = [
         Sentence(
             "| `{name}` | {values} |",
@@ -90,7 +94,7 @@ def rules(settings: Settings, records: Microdata, written: WrittenCells, *, clas
         "similar": Sentence("people like your originals")
         if settings.decoys == "hard"
         else Sentence("other people drawn at random"),
-        "phases": Sentence.joined("\n", phases),
+        "phases": Sentence.joined("\n", [*phases, *talks]),
         "columns": Sentence.joined("\n", columns),
         "again": again,
         "row_chance": f"1/{settings.candidates}",
@@ -371,6 +375,7 @@ def open_tournament(
     title: str | None = None,
     titles: Mapping[str, str] | None = None,
     contest: Path | None = None,
+    present_until: str | None = None,
     language: Literal["en", "ja"] = "en",
 ) -> Settings:
     """Create the folder of a tournament; `contest` is a file of a contest's rules.
@@ -396,6 +401,7 @@ def open_tournament(
         ("--anonymize-until", anonymize_until),
         ("--anonymize-again-until", anonymize_again_until),
         ("--attack-until", attack_until),
+        ("--present-until", present_until),
     ):
         try:
             moment(end or anonymize_until)
@@ -420,6 +426,7 @@ def open_tournament(
         publish_every=publish_every,
         freeze=freeze,
         ranking=ranking,
+        present_until=present_until,
         language=language,
         contest=read_contest(contest, records, candidates - originals) if contest else None,
     )
@@ -459,6 +466,8 @@ def _check_phases(settings: Settings, now: datetime) -> None:
             raise ValueError("two rounds need --anonymize-again-until, the end of the second one")
         refuse(end <= last, f"phase {phase} must end after {name}, its end is {end.isoformat()}")
         last, name = end, f"phase {phase}"
+    early = settings.present_until is not None and datetime.fromisoformat(settings.present_until) <= last
+    refuse(early, f"--present-until must be after the end of phase {Phase.ATTACK}, {last.isoformat()}")
     refuse(
         settings.rounds == 1 and settings.anonymize_again_until is not None,
         "--anonymize-again-until is for tournaments of two rounds (--rounds 2)",

@@ -244,6 +244,9 @@ class Settings(TomlTable):
         are published as they come, as in folders of before.
     freeze : int, optional
         Seconds before that end from which on nothing is published until the tournament closes.
+    present_until : str, optional
+        End of the time in which teams may change their presentations, which goes on after the close; without it they
+        may until the end of the attack phase.
     language : {"en", "ja"}
         Language of the rules, the notices and the reports in the folder.
     contest : Contest, optional
@@ -268,6 +271,7 @@ class Settings(TomlTable):
     hide_standings: bool = False
     publish_every: int | None = Field(default=None, ge=60)
     freeze: int | None = Field(default=None, ge=1)
+    present_until: Moment | None = None
     language: Literal["en", "ja"] = "en"
     contest: Contest | None = None
 
@@ -289,6 +293,12 @@ class Settings(TomlTable):
             last = duration_text(self.freeze)
             parts.append(Sentence("In its last {last} they are frozen until the close.", last=last))
         return Sentence.joined(" ", parts)
+
+    def presents(self, phase: Phase, end: datetime | None, moment: datetime) -> bool:
+        """Whether teams may change their presentations at a moment; `end` is that of the phase."""
+        if self.present_until is not None:
+            return moment < datetime.fromisoformat(self.present_until)
+        return phase is not Phase.CLOSED and (phase is not Phase.ATTACK or end is None or moment < end)
 
     @property
     def phases(self) -> list[Phase]:

@@ -234,6 +234,13 @@ ENDPOINTS = (
     Endpoint("POST", "/team/{team}/take", Access.TEAM, team_pages.take_older, rate=team_pages.UPLOAD_RATE),
     Endpoint("GET", "/presentations", Access.EVERYBODY, presentation_pages.presentations_page),
     Endpoint("GET", "/presentations/{of}", Access.EVERYBODY, presentation_pages.presentation_page),
+    Endpoint(
+        "POST",
+        "/presentations/{of}/points",
+        Access.MEMBERS,
+        presentation_pages.change_points,
+        rate=presentation_pages.PRESENT_RATE,
+    ),
     Endpoint("GET", "/presentations/{of}/picture", Access.EVERYBODY, presentation_pages.presentation_picture),
     Endpoint("GET", "/team/{team}/presentation", Access.OWNER, presentation_pages.draft_page),
     Endpoint("GET", "/team/{team}/presentation/picture", Access.OWNER, presentation_pages.draft_picture),

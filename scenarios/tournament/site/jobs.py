@@ -25,7 +25,7 @@ from scenarios.tournament.host.decisions import (
     reopen,
     write_notices,
 )
-from scenarios.tournament.host.presenting import present
+from scenarios.tournament.host.presenting import give_points, present
 from scenarios.tournament.rules import (
     COPY,
     FileError,
@@ -306,6 +306,11 @@ def store_presentation(
     """Store a team's presentation; see `present`."""
     data = None if picture is None else picture.read()
     present(opened_tournament(folder), team, text, data, now, keep_picture=keep_picture)
+
+
+def store_points(folder: Path, team: str, giver: str, points: int, jury: bool, now: datetime) -> None:
+    """Store points for a presentation; see `give_points`."""
+    give_points(opened_tournament(folder), team, giver, points, now, jury=jury)
 
 
 @tournament_files()

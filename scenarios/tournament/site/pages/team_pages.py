@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +20,9 @@ from scenarios.tournament.host.boards import failed_of
 from scenarios.tournament.host.presenting import (
     LARGEST_PICTURE,
     LONGEST_TEXT,
+    MOST_POINTS,
     Presentation,
+    mean_points,
     media_type,
     presentations,
     presented_file,
@@ -31,6 +34,7 @@ from scenarios.tournament.site.deciding import forget, recorded
 from scenarios.tournament.site.jobs import (
     preview_table,
     shown_name,
+    store_points,
     store_presentation,
     submit_file,
     take,
@@ -97,7 +101,13 @@ async def presentations_page(visit: Visit) -> Response:
     """List of the presentations, empty until the close."""
     state = await visit.site.state()
     teams = [
-        {"team": team, "title": state.titles[team]} for team in shown_presentations(state.tournament, state.entries)
+        {
+            "team": team,
+            "title": state.titles[team],
+            "jury": mean_points(state.entries, team, jury=True),
+            "teams": mean_points(state.entries, team, jury=False),
+        }
+        for team in shown_presentations(state.tournament, state.entries)
     ]
     return answered(visit, "presentations.html", {"closed": state.phase is Phase.CLOSED, "presentations": teams})
 
@@ -112,6 +122,9 @@ async def presentation_page(visit: Visit) -> Response:
         {"team": one.team, "text": await _text(state, one)},
         heading=state.titles[one.team],
         picture=f"/presentations/{one.team}/picture" if one.picture else "",
+        gives=visit.is_host or visit.user.name in state.titles.keys() - {one.team},
+        jury=visit.is_host,
+        most=MOST_POINTS,
         method_html=method_html,
     )
 
@@ -133,7 +146,7 @@ async def draft_page(visit: Visit) -> Response:
         content,
         heading=state.titles[visit.team],
         picture=f"/team/{visit.team}/presentation/picture" if one and one.picture else "",
-        open=not visit.is_host and state.phase is not Phase.CLOSED,
+        open=not visit.is_host and state.tournament.settings.presents(state.phase, state.until, visit.site.clock()),
         longest=LONGEST_TEXT,
         largest=LARGEST_PICTURE,
         method_html=method_html,
@@ -163,6 +176,23 @@ async def change_presentation(visit: Visit) -> Response:
 
     await site.once.run(visit.form_key, store)
     return done(visit, "the presentation is stored", f"/team/{visit.team}/presentation")
+
+
+async def change_points(visit: Visit) -> Response:
+    """Store the points of a juror, which the host enters, or of a team for another team's presentation."""
+    site, form, team = visit.site, visit.form, visit.request.path_params["of"]
+    points = int(form.text("points")) if re.fullmatch("[0-9]{1,3}", form.text("points")) else -1
+    giver = form.text("juror") if visit.is_host else visit.user.name
+
+    async def store() -> dict[str, Any]:
+        try:
+            await site.work(store_points, team, giver, points, visit.is_host, visit.arrived)
+        except ValueError as error:
+            raise RefusalError(422, one_line(error)) from None
+        return {"done": True}
+
+    await site.once.run(visit.form_key, store)
+    return done(visit, "the points are stored", "/presentations")
 
 
 def _shown(visit: Visit, state: SiteState) -> Presentation:

@@ -36,6 +36,7 @@ EXPECTED = {
     "GET /presentations": ROLES,
     "GET /presentations/{of}": ROLES,
     "GET /presentations/{of}/picture": ROLES,
+    "POST /presentations/{of}/points": ROLES[1:],
     "GET /team/{team}/presentation": ("kyoto", "host"),
     "GET /team/{team}/presentation/picture": ("kyoto", "host"),
     "POST /team/{team}/present": ("kyoto",),

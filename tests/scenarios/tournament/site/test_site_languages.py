@@ -1,9 +1,7 @@
 """The site's texts in other languages: every text has an entry, and every entry is used."""
 
-import re
-
 import pytest
-from language_tools import TEMPLATES, fields, raw_texts, read_texts, sentences, template_texts
+from language_tools import TEMPLATES, fields, followed, japanese, post, raw_texts, sentences, template_texts
 from site_tools import START
 
 from leaderboard.results import FAILURES, goal_words
@@ -54,10 +52,10 @@ def test_every_text_is_translated_and_no_entry_is_unused():
 
 
 def test_translations_hold_the_same_values():
-    for english, japanese in catalogue("ja").items():
-        assert fields(japanese) == fields(english), english
+    for english, translation in catalogue("ja").items():
+        assert fields(translation) == fields(english), english
         # What separates sentences in English does not in Japanese.
-        assert japanese.strip() or not english.strip("; \n"), english
+        assert translation.strip() or not english.strip("; \n"), english
 
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
@@ -95,31 +93,6 @@ def test_sentences_are_worded_with_their_values():
         assert worded("attack") == "attack"
     finally:
         LANGUAGE.reset(token)
-
-
-ENGLISH = re.compile(r"[A-Za-z]+ [A-Za-z]+ [A-Za-z]+")
-NAMES_OF_THINGS = re.compile(r"Bank Marketing: .*|tokumei tournament score")
-
-
-def japanese(answer, status=200):
-    """Text of a page that says nothing in English."""
-    assert answer.status_code == status, answer.text
-    assert '<html lang="ja">' in answer.text
-    said = read_texts(answer.text)
-    assert not [text for text in said if ENGLISH.search(NAMES_OF_THINGS.sub("", text))]
-    return "\n".join(said)
-
-
-def followed(visitor, answer):
-    """The page to which a form leads."""
-    assert answer.status_code == 303, answer.text
-    return japanese(visitor.get(answer.headers["location"]))
-
-
-def post(visitor, path, data=None, *, page, files=None):
-    """Send a form of a page with its number, as a browser does."""
-    number = re.search(r'name="once" value="([^"]+)"', visitor.get(page).text)
-    return visitor.post(path, {"once": number[1] if number else "", **(data or {})}, page=page, files=files)
 
 
 @pytest.mark.thorough
