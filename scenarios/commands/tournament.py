@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,6 +161,8 @@ def init(
     echo(f"{folder}: {len(names)} teams; hand each its folder in {folder / 'teams'}, keep {folder / 'host'}")
     for phase, end in opened.ends:
         echo(f"phase {phase} ends on {moment_text(end)}")
+    if opened.present_until is not None:
+        echo(f"presentations may be changed until {moment_text(datetime.fromisoformat(opened.present_until))}")
     if opened.contest is not None:
         echo(f"utility is the {opened.contest.utility} of {', '.join(one.shown for one in opened.contest.measure)}")
     if data is not None:

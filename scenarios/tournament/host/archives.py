@@ -16,14 +16,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
+import pandas as pd
+
 from metrics.columns import PRIVATE, UNFINISHED, check_new_file, refuse, refuse_any, require
 from scenarios.tables.reading.csv_text import inferred_separator
 from scenarios.tournament.host.boards import PAGES, neutralized_csv
 from scenarios.tournament.host.presenting import (
+    mean_points,
     media_type,
     presentations,
     presented_file,
     presented_names,
+    shown_presentations,
     wrong_presentation,
 )
 from scenarios.tournament.rules import (
@@ -34,6 +38,7 @@ from scenarios.tournament.rules import (
     Submission,
     Tournament,
     changed_copies,
+    csv_bytes,
     folder_files,
     named_file,
     new_folder,
@@ -92,21 +97,27 @@ def _exported_files(tournament: Tournament, *, everything: bool) -> Iterator[tup
     """Names and contents of the files."""
     yield "tournament.toml", (tournament.folder / "tournament.toml").read_bytes()
     yield from folder_files(tournament.public, "public")
-    if not everything:
-        return
     state = tournament.state(tournament.log.entries())
     entries = state.entries
+    shown = presentations(entries) if everything else shown_presentations(tournament, entries)
+    points = {team: [mean_points(entries, team, jury=jury) for jury in (True, False)] for team in shown}
+    if any(count for means in points.values() for _, count in means):
+        scored = [[team, *jury, *teams] for team, (jury, teams) in points.items()]
+        table = pd.DataFrame(scored, columns=["team", "jury_mean", "jurors", "teams_mean", "teams"])
+        yield "presentations/points.csv", csv_bytes(table)
+    for team, page in shown.items():
+        yield f"presentations/{team}.md", presented_file(tournament, page.text)
+        if page.picture is not None:
+            data = presented_file(tournament, page.picture)
+            yield f"presentations/{team}.{'png' if media_type(data) == 'image/png' else 'jpg'}", data
+    if not everything:
+        return
     yield "log.jsonl", tournament.log.path.read_bytes()
     yield "log.csv", _log(entries)
     yield "teams.csv", _teams(state)
     yield "submissions.csv", _submissions(state)
     for one in (Submission.of(entry) for entry in entries if entry.kind == "submitted"):
         yield f"submissions/{one.team}/{_file_name(one)}", tournament.content(one.content)
-    for team, page in presentations(entries).items():
-        yield f"presentations/{team}.md", presented_file(tournament, page.text)
-        if page.picture is not None:
-            data = presented_file(tournament, page.picture)
-            yield f"presentations/{team}.{'png' if media_type(data) == 'image/png' else 'jpg'}", data
     for name in ("originals", "candidates"):
         yield from folder_files(tournament.host / name, f"host/{name}")
     for name in ("roles.toml", "others.csv", *PAGES, "report.html", "incidents.jsonl"):

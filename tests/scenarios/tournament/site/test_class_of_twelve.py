@@ -3,6 +3,7 @@
 import re
 import shutil
 from datetime import timedelta
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from site_tools import Served
 from starlette.testclient import TestClient
 from tournament_tools import DAY, START, opened
 
-from scenarios.tournament.host.archives import verify
+from scenarios.tournament.host.archives import export, verify
 from scenarios.tournament.host.boards import update_boards
 from scenarios.tournament.host.presenting import present
 from scenarios.tournament.rules.folder import csv_bytes
@@ -102,4 +103,8 @@ def test_a_class_of_twelve(site):
     present(tournament, "team04", "間に合った", None, START + 3 * DAY - timedelta(seconds=1))
     with pytest.raises(ValueError, match="the tournament has ended"):
         present(tournament, "team04", "遅い", None, START + 3 * DAY)
-    assert "points" not in verify(tournament)
+    assert "are unchanged" in verify(tournament)
+    export(tournament, tournament.folder.parent / "cup.zip")
+    with ZipFile(tournament.folder.parent / "cup.zip") as archive:
+        (name,) = (one for one in archive.namelist() if one.endswith("presentations/points.csv"))
+        assert "team01,8.5,2,7.0,1" in archive.read(name).decode()
