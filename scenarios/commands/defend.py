@@ -176,12 +176,12 @@ def _of_conventions(counted: ReleaseCounts) -> list[Note]:
 
 
 def _gaps_in_classes(records: Microdata, cells: Mapping[str, Any]) -> list[Note]:
-    """A note of the columns of classes whose released cells, by column, are missing in some rows."""
+    """Notes of the columns of classes whose released cells, by column, are missing in some rows."""
     from scenarios.tables import Note
 
-    grouped = (*records.quasi_identifiers, *records.sensitive)
-    gaps = tuple(name for name in grouped if name in cells and cells[name].missing)
-    return [Note("gaps in classes", gaps)] if gaps else []
+    kinds = {"gaps in classes": records.quasi_identifiers, "gaps in diversity": records.sensitive}
+    named = {kind: tuple(one for one in names if one in cells and cells[one].missing) for kind, names in kinds.items()}
+    return [Note(kind, names) for kind, names in named.items() if names]
 
 
 def _refuse_parts(table: str, outputs: Sequence[str | None]) -> None:

@@ -264,6 +264,11 @@ _SAID = {
     ),
     "gaps in classes": (
         NOTE,
+        "{names}: what is guaranteed counts a missing value as a value of its own, and rows in which it is missing as "
+        "alike",
+    ),
+    "gaps in diversity": (
+        NOTE,
         "{names}: what is guaranteed counts a missing value as a value of its own, so a class of one value and missing "
         "ones is 2-diverse",
     ),

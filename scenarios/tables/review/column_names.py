@@ -102,11 +102,17 @@ PERSONS = frozenset((
 ))  # fmt: skip
 """Words that hint at a person if they are the whole name. Beside others, as in "customer type", they do not."""
 HOUSEHOLDS = frozenset((
-    "household", "households", "hh", "hhid", "hid", "hhnr", "family", "families", "haushalt", "haushaltsnr",
-    "haushaltsnummer", "haushaltsid", "familie", "familiennr", "世帯番号", "世帯", "dwelling", "menage",
+    "household", "households", "hh", "hid", "family", "families", "haushalt", "familie", "世帯番号", "世帯", "dwelling",
+    "menage",
 ))  # fmt: skip
 HOUSEHOLDS_JAPANESE = ("世帯", "家族")
 """Words of columns that number households; beside others, as in "household size", they need a word for a number."""
+HOUSEHOLD_NUMBERS = frozenset(
+    f"{household}{number}"
+    for household in ("household", "hh", "family", "fam", "home", "dwelling", "haushalts", "haushalt", "familien")
+    for number in ("id", "no", "nr", "num", "number", "nummer", "code", "key")
+)
+"""Words for the number of a household, as in "Family No"; "number of families" is none."""
 FREE_TEXT = frozenset((
     "note", "notes", "remark", "remarks", "comment", "comments", "memo", "bemerkung", "bemerkungen", "kommentar",
     "notiz", "notizen", "anmerkung", "anmerkungen",

@@ -18,6 +18,7 @@ from scenarios.tables.note import Note, grouped
 from scenarios.tables.review.column_names import (
     FREE_TEXT,
     FREE_TEXT_JAPANESE,
+    HOUSEHOLD_NUMBERS,
     HOUSEHOLDS,
     HOUSEHOLDS_JAPANESE,
     IDENTIFIERS,
@@ -192,7 +193,8 @@ def suggested_identifier(name: str, column: pd.Series[Any]) -> Suggestion | None
     share = len(distinct) / len(present)
     names_people = hints_at(name, NAMES, NAMES_JAPANESE)
     numbers = hints_at(name, IDENTIFIERS, IDENTIFIERS_JAPANESE)
-    in_groups = (numbers and hints_at(name, HOUSEHOLDS, HOUSEHOLDS_JAPANESE)) or is_called(name, HOUSEHOLDS)
+    in_households = hints_at(name, HOUSEHOLD_NUMBERS, ()) or is_called(name, HOUSEHOLDS)
+    in_groups = in_households or (numbers and hints_at(name, HOUSEHOLDS, HOUSEHOLDS_JAPANESE))
     by_name = names_people or numbers or in_groups or is_called(name, PERSONS)
     reason, guess = (
         _number_reason(column, share, by_name=by_name)

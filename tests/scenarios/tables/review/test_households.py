@@ -13,6 +13,7 @@ from metrics import equivalence_classes
 from scenarios.tables.review.households import risk_of_rows, values_of_groups
 from scenarios.tables.review.reviewed_table import ReviewedTable
 from scenarios.tables.review.rows_of_people import numbers_in
+from scenarios.tables.review.suggestions import BY_NAME_GROUP, suggested_identifier
 
 
 @pytest.fixture
@@ -109,6 +110,18 @@ def test_describe_proposes_the_group(folder):
     people.to_csv(folder / "others.csv", index=False)
     invoke("describe", folder / "others.csv", "-o", folder / "others.toml")
     assert "group =" not in (folder / "others.toml").read_text()
+
+
+@pytest.mark.parametrize("name", ["Family No", "hh_id", "household_number", "familyid"])
+def test_numbers_of_households_are_known_by_their_names(name):
+    suggested = suggested_identifier(name, pd.Series([f"H{number % 60}" for number in range(200)]))
+    assert suggested is not None
+    assert suggested.reason == BY_NAME_GROUP
+
+
+@pytest.mark.parametrize("name", ["Number of families", "household size", "householder"])
+def test_what_counts_members_numbers_no_households(name):
+    assert suggested_identifier(name, pd.Series([f"H{number % 60}" for number in range(200)])) is None
 
 
 def test_a_value_that_only_one_household_has_is_noted(folder):
