@@ -105,7 +105,7 @@ def report(
     from scenarios.assessment.evaluation.evaluation_setting import TARGETS, EvaluationSetting, most_asked
     from scenarios.assessment.reporting.findings import full_verdict, passes
     from scenarios.assessment.reporting.release_reading import report_content
-    from scenarios.assessment.reporting.release_report import report_sections, seed_of_files, seed_words, unchecked
+    from scenarios.assessment.reporting.release_report import report_sections, seed_words, unchecked
     from scenarios.tables import number_of_people, refuse_existing
 
     refuse(Path(output).suffix not in (".html", ".pdf"), f"-o {output}: a report is an .html or a .pdf file")
@@ -114,8 +114,7 @@ def report(
     write = _writer(output)
     dataset, declared, people, sha256 = read_tables(table, roles, reading, control)
     targets = targets or max(TARGETS, 0 if people is None else most_asked(number_of_people(people)))
-    given = seed_of_files(*(Path(path).read_bytes() for path in (table, released))) if seed is None else seed
-    setting = EvaluationSetting(dataset, declared, people, sha256, given, targets)
+    setting = EvaluationSetting(dataset, declared, people, sha256, seed or 0, targets)
     optional = (("--roles", roles), ("--control", control), ("--truth", truth))
     files = {"table": table, "released": released}
     files |= {name: str(path) for name, path in optional if path}
@@ -127,7 +126,7 @@ def report(
         "release": Path(released).name,
         "date": datetime.now(UTC).date().isoformat(),
         "version": f"tokumei {version()}",
-        "seed": str(given),
+        "seed": str(content.measured.setting.seed),
     }
     write(f"Report on {Path(released).name}", about, report_sections(content, profiles))
     measured = content.measured

@@ -47,9 +47,10 @@ from scenarios.assessment.reporting.findings import (
     identifier_findings,
     ordered,
 )
-from scenarios.assessment.reporting.release_report import ReportContent, refuse_false_guarantee
+from scenarios.assessment.reporting.release_report import ReportContent, refuse_false_guarantee, seed_of_tables
 from scenarios.assessment.reporting.remedies import Advisor, advice_words
 from scenarios.tables import READ, FinishedTable, Note, RiskReport, read_bytes, read_truth, sentence
+from scenarios.tables.file_methods import content_hash
 from scenarios.tables.review.notes import table_notes
 from scenarios.tables.review.release_notes import counted_cells, release_notes
 from scenarios.tables.review.rows_of_people import ONE_ROW
@@ -327,13 +328,17 @@ def report_content(
     - defense, defense_name: The defense that made the release, for its guarantee, and its name with parameters.
     - options: Further options of the command, which the report repeats.
     - releases: Number of releases that were judged on the same people, this one included.
-    - seed_chosen: Whether the user chose the seed; else the files gave it.
+    - seed_chosen: Whether the user chose the seed; else `setting` has none yet, and the tables give it.
 
     A ValueError is raised if the release or the records of its rows cannot be read. It is also raised if the defense
     does not fit the original table, or guarantees more than the release keeps.
     """
     table = setting.read(files["released"], read_bytes(Path(files["released"])))
     records = setting.records
+    if not seed_chosen:
+        # Another spelling or order of columns of the same tables must be no other try.
+        seed = seed_of_tables(content_hash(records.frame.sort_index(axis=1)), table.content)
+        setting = replace(setting, seed=seed)
     if setting.control is not None:
         refuse_control_in_release(files["released"], table.frame, records, setting.control, table.domains)
     guarantee = None if defense is None else defense.guarantee(setting.dataset.records)

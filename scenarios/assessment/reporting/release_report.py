@@ -113,21 +113,21 @@ SEEDS = 10**6
 COUNT = "A report with another seed or other roles is another try: count it with --releases."
 
 
-def seed_of_files(table: bytes, released: bytes) -> int:
-    """The seed that a table and a release give: the same files have the same report, and nobody picks its numbers.
+def seed_of_tables(table: str, released: str) -> int:
+    """The seed that a table and a release give by checksums of their content, so that nobody picks its numbers.
 
     Examples
     --------
-    >>> seed_of_files(b"age 1", b"age 2") == seed_of_files(b"age 1", b"age 2")
+    >>> seed_of_tables("0a", "1b") == seed_of_tables("0a", "1b")
     True
     """
-    sums = hashlib.sha256(table).digest() + hashlib.sha256(released).digest()
+    sums = f"{table} {released}".encode()
     return int.from_bytes(hashlib.sha256(sums).digest()[:8], "big") % SEEDS
 
 
 def seed_words(seed: int, *, chosen: bool) -> str:
     """Who gave the seed, and what counts as another try."""
-    return f"Seed {seed}, {'chosen with --seed' if chosen else 'given by the files'}. {COUNT}"
+    return f"Seed {seed}, {'chosen with --seed' if chosen else 'given by the content of the tables'}. {COUNT}"
 
 
 # What the parts of a utility measure, and why associations may be missing, 0 or 1.
@@ -274,7 +274,7 @@ class ReportContent:
     - advice: How many more people would decide what is not sure.
     - files: Files by option: ``table``, ``released``, ``--roles``, ``--control`` and ``--truth``.
     - options: Further options of the command.
-    - seed_chosen: Whether the user chose the seed; else the files gave it.
+    - seed_chosen: Whether the user chose the seed; else the tables gave it.
     - remedies: What findings rest on, and the cheapest remedies.
     """
 

@@ -227,7 +227,7 @@ def test_a_text_has_one_meaning(folder, texts, message):
 def test_defend_says_what_missing_values_count_as(folder, missing):
     people = pd.read_csv("people.csv").astype(object)
     people.loc[:49, "ill"] = None if missing else "flu"
-    people.loc[:9, "job"] = None
+    people.loc[:99, "job"] = None
     people.to_csv("people.csv", index=False)
     done = call("defend", "Mondrian", "-p", "k=5", "people.csv", "--roles", "roles.toml", "-o", "k5.csv", "--seed", "1")
     assert ("ill: what is guaranteed counts a missing value as a value of its own" in done.stderr) == missing
