@@ -169,13 +169,19 @@ def by_halves(
 
 
 def _read(domain: Domain | None, texts: Sequence[str]) -> list[str]:
-    """Spelling of numeric cells or sets of categories."""
+    """Spelling of numeric cells or sets of categories; one that leaves every declared value is ``*``."""
     column = pd.Series(texts, dtype=object)
-    if not isinstance(domain, NumericDomain):
+    # All values that were read from records still say who is among them.
+    public = domain is not None and not domain.inferred
+    if isinstance(domain, NumericDomain):
+        several, whole = domain.low < domain.high, interval_cell(domain.low, domain.high)
+    else:
         known = () if domain is None else domain.categories
+        several, whole = len(known) > 1, set_cell(known)
         domain = CategoricalDomain((*known, *sorted(named_categories(column) - set(known))) or ("",))
     cells = read_cells(column, domain)
-    return _numeric_texts(texts, cells) if isinstance(cells, NumericCells) else _set_texts(texts, cells)
+    spelled = _numeric_texts(texts, cells) if isinstance(cells, NumericCells) else _set_texts(texts, cells)
+    return [SUPPRESSED if public and several and text == whole else text for text in spelled]
 
 
 def _numeric_texts(texts: Sequence[str], cells: NumericCells) -> list[str]:

@@ -36,7 +36,9 @@ def said(report, kind):
         (AGES, ["50", "50.0", "5e1", "{50}", "[50,51)"]),
         (AGES, ["[20,29]", "[20,30)", "{[25,29]|[20,24]}"]),
         (AGES, ["{7|5}", "{5|7.0}"]),
-        (AGES, ["*"]),
+        (AGES, ["*", "[0,99]", "[0,100)", "{[50,99]|[0,49]}"]),
+        (CategoricalDomain(("f", "m")), ["*", "{f|m}", "{m|f}"]),
+        (CategoricalDomain(("f",)), ["f", "{f}"]),
         (NumericDomain(0, 1), [".5", "0.50"]),
     ],
 )
@@ -50,6 +52,9 @@ def test_cells_of_equal_meaning_have_one_text(domain, alike):
 def test_cells_of_other_meaning_stay_apart():
     cells = ["no", "{no|}", "{no|yes}", "*", r"\{E}", "E", "{no|a|b}", r"{no|a\|b}"]
     assert len(set(spellings(cells, WORDS))) == len(cells)
+    # Without declared values, nothing is known to be all of them; one value is no suppression.
+    assert "*" not in spellings(["{a|b}", "[0,9]"], None) + spellings(["f"], CategoricalDomain(("f",)))
+    assert spellings(["[0,9]"], NumericDomain(0, 9, integer=True, inferred=True)) == ["[0,9]"]
     # A code with a leading zero is no number where nothing says that it is one.
     assert spellings(["007", "7", "7.0", "[1,2]"], None) == ["007", "7", "7.0", "[1,2]"]
 
@@ -130,7 +135,7 @@ DATE = '[columns.x]\ntype = "date"\n'
         (None, ["01", "1", "1.0"], 3),
         (CATEGORY, ["01", "1", "1.0", "{01|1}", "{1|01}"], 4),
         (CATEGORY, ["{a|b|c}", "{c|a|b}", r"d\|e", "d|e", "{d}"], 3),
-        (CATEGORY + 'categories = ["low", "high"]\n', ["{high|low}", "{low|high}", "low", "{low}"], 2),
+        (CATEGORY + 'categories = ["low", "mid", "high"]\n', ["{high|low}", "{low|high}", "low", "{low}"], 2),
         (DATE, ["[2020-01-01,2020-01-31]", "[2020-01-01, 2020-01-31]", "[2020-01-01,2020-02-01)"], 1),
         (None, ["[2020-01-01,2020-01-31]", "[2020-01-01, 2020-01-31]", "[a,b)", "[a , b)"], 2),
         (INTEGER, ["*", " *", "* ", "*"], 1),
