@@ -64,7 +64,7 @@ def read_released(
     cells = (WrittenCells.of(declared, roles) if written is None else written).read(columns)
     quasi_identifiers, sensitive, role_notes = released_roles(path, tuple(cells), declared)
     known = spelling_domains(cells, declared, (*quasi_identifiers, *sensitive)) if spelling is None else spelling
-    coded = {name: CodedCells.of_text(column) for name, column in with_one_spelling(cells, known).items()}
+    coded = {name: CodedCells.of_text(column) for name, column in with_one_spelling(cells, known, stars=True).items()}
     unread = unread_notes({name: cells[name] for name in known if name in cells}, declared.columns)
     return ReleasedTable(path, coded, quasi_identifiers, sensitive, (*notes, *role_notes, *unread), declared, known)
 

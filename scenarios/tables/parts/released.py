@@ -175,7 +175,9 @@ def large_released(
         known = spelling_domains(cells, declared, spelled) | dict(spelling or {})
         texts = {name: cells[name] for name in spelled if name in cells and not raw[name].sampled}
         unread = unread_notes(texts, declared.columns) if domains is None else []
-        cells = with_one_spelling(cells, {name: known[name] for name in spelled if name in cells})
+        cells = with_one_spelling(
+            cells, {name: known[name] for name in spelled if name in cells}, stars=domains is None
+        )
         quasi_identifiers = tuple(name for name in quasi_identifiers if name in cells or declared.quasi_identifiers)
         columns = {
             name: _column(files, raw[name], cells[name], SUPPRESSED if blank or name in never_missing else None)

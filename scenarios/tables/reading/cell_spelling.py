@@ -56,14 +56,19 @@ _TOGETHER = 1 << 12
 """Number of cells that are read together; a table of them and their categories is held in memory."""
 
 
-def with_one_spelling(columns: Mapping[str, TextColumn], domains: Mapping[str, Domain | None]) -> dict[str, TextColumn]:
+def with_one_spelling(
+    columns: Mapping[str, TextColumn], domains: Mapping[str, Domain | None], *, stars: bool = False
+) -> dict[str, TextColumn]:
     """Columns of a release in which cells of equal meaning have one text.
 
     Of the domain of a column, only the order of its categories and whether numbers are integers matter. Without a
-    domain, sets get the order of their texts, and intervals stay.
+    domain, sets get the order of their texts, and intervals stay. With `stars`, a cell that leaves every declared value
+    is ``*``; beside people outside the domain, it tells something.
     """
     return {
-        name: column.with_cells(spellings(_worded_cells(column.texts.to_pylist(), domains[name]), domains[name]))
+        name: column.with_cells(
+            spellings(_worded_cells(column.texts.to_pylist(), domains[name]), domains[name], stars=stars)
+        )
         if name in domains
         else column
         for name, column in columns.items()
@@ -96,8 +101,8 @@ def spelling_domain(declared: Column | None, column: TextColumn) -> Domain | Non
     return NumericDomain(0, 0, integer=whole)
 
 
-def spellings(texts: Sequence[str], domain: Domain | None) -> list[str]:
-    """The one spelling of each cell; a text that is no cell stays as it is.
+def spellings(texts: Sequence[str], domain: Domain | None, *, stars: bool = False) -> list[str]:
+    """The one spelling of each cell; a text that is no cell stays as it is. For `stars` see `with_one_spelling`.
 
     Examples
     --------
@@ -120,7 +125,9 @@ def spellings(texts: Sequence[str], domain: Domain | None) -> list[str]:
         ]
     for start in range(0, len(several), _TOGETHER):
         part = several[start : start + _TOGETHER]
-        for index, cell in zip(part, by_halves([texts[i] for i in part], partial(_read, domain), str), strict=True):
+        for index, cell in zip(
+            part, by_halves([texts[i] for i in part], partial(_read, domain, stars), str), strict=True
+        ):
             result[index] = cell
     return result
 
@@ -168,11 +175,9 @@ def by_halves(
     return [*by_halves(texts[:half], read, unreadable), *by_halves(texts[half:], read, unreadable)]
 
 
-def _read(domain: Domain | None, texts: Sequence[str]) -> list[str]:
-    """Spelling of numeric cells or sets of categories; one that leaves every declared value is ``*``."""
+def _read(domain: Domain | None, stars: bool, texts: Sequence[str]) -> list[str]:
+    """Spelling of numeric cells or sets of categories; with `stars`, one that leaves every declared value is ``*``."""
     column = pd.Series(texts, dtype=object)
-    # All values that were read from records still say who is among them.
-    public = domain is not None and not domain.inferred
     if isinstance(domain, NumericDomain):
         several, whole = domain.low < domain.high, interval_cell(domain.low, domain.high)
     else:
@@ -181,7 +186,7 @@ def _read(domain: Domain | None, texts: Sequence[str]) -> list[str]:
         domain = CategoricalDomain((*known, *sorted(named_categories(column) - set(known))) or ("",))
     cells = read_cells(column, domain)
     spelled = _numeric_texts(texts, cells) if isinstance(cells, NumericCells) else _set_texts(texts, cells)
-    return [SUPPRESSED if public and several and text == whole else text for text in spelled]
+    return [SUPPRESSED if stars and several and text == whole else text for text in spelled]
 
 
 def _numeric_texts(texts: Sequence[str], cells: NumericCells) -> list[str]:
