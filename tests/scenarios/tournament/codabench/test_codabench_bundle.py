@@ -200,7 +200,7 @@ class TestScoringProgram:
                 "kyoto",
                 "attack",
                 {"kyoto_attack_osaka.csv": b"released_row,candidate_row\n0,40\n"},
-                "row 0 .line 2., column 'candidate_row': '40' is no row number from 0 to 39",
+                "row 0 (line 2), column 'candidate_row': '40' is no row number from 0 to 39",
             ),
             ("kyoto", "attack", {"\N{SNOWMAN}.csv": b"x", ".hidden.csv": b"x"}, "kyoto_attack_OTHER.csv"),
         ],
