@@ -48,6 +48,15 @@ def test_what_cannot_be_asked_is_noted(tmp_path):
     assert any(note.startswith("attributes are not asked about: sensitive: ") for note in portfolio.notes)
 
 
+@pytest.mark.parametrize("sensitive", [True, False])
+def test_sensitive_columns_ask_for_their_diversity_or_closeness(tmp_path, sensitive):
+    roles = ROLES if sensitive else ROLES.replace('sensitive = ["illness"]', "")
+    portfolio = read_portfolio(written(tmp_path, roles=roles))
+    asked = {name for entry in portfolio.plan.defenses for name in entry.parameters if name in ("l", "t")}
+    assert asked == ({"l", "t"} if sensitive else set())
+    assert any("Mondrian k=5 l=2" in note for note in portfolio.notes) is not sensitive
+
+
 def test_settings_that_do_not_fit_are_noted(tmp_path):
     portfolio = read_portfolio(written(tmp_path))
     assert any(note.startswith("not played: ") and "Mondrian" not in note for note in portfolio.notes) == (
@@ -64,7 +73,8 @@ def test_kinds_select_families(tmp_path):
     selected = {kind: labels(read_portfolio(dataset, only=[kind])) for kind in KINDS}
     assert all(selected.values())
     assert selected["grouping"] == {"Mondrian", "Incognito", "Microaggregation", "GowerMicroaggregation"}
-    assert selected["synthetic"] == {"IndependentMarginals", "GaussianCopula", "PrivateMarginals"}
+    trees = {"ClassificationTrees", "NeighbourInterpolation"}
+    assert selected["synthetic"] == {"IndependentMarginals", "GaussianCopula", "PrivateMarginals", *trees}
     assert selected["real-rows"] == {entry.name for entry in everything} - selected["synthetic"]
     assert labels(read_portfolio(dataset, only=["ldp", "pram"])) == selected["ldp"] | selected["pram"]
 
