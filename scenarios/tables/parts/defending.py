@@ -76,9 +76,9 @@ class ReleaseCounts:
         several = self.table.people is not None or self.table.groups is not None
         is_matched = several and self.table.rows <= MOST_MATCHED
         is_combined = self.table.rows <= MOST_MATCHED and all(name in self.release.cells for name in names)
-        original = self._first_block()
+        original = self._first_block() if names else None
         for block in self.release.blocks():
-            if not block.number and len(block):
+            if original is not None and not block.number and len(block):
                 self._compare(block, names, original)
             if is_combined and names:
                 coded = np.stack([block.columns[name] for name in names], axis=1)
