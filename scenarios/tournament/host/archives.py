@@ -30,6 +30,7 @@ from scenarios.tournament.host.presenting import (
     shown_presentations,
     wrong_presentation,
 )
+from scenarios.tournament.host.publications import changed_publications
 from scenarios.tournament.rules import (
     PUBLIC,
     LogEntry,
@@ -199,7 +200,8 @@ def verify(tournament: Tournament) -> str:
     """Verify the log, the settings, accepted files and what is published; return a summary in one line.
 
     The host's files must be as the opening logged them: originals, candidate files, other people, roles, and the
-    secret. So must be their copies in the teams' folders, as far as they are there. Earlier versions logged no hashes.
+    secret. So must be their copies in the teams' folders, as far as they are there. Boards and the results behind them
+    must be as they were published last. Earlier versions logged no hashes.
 
     Every file must have been submitted by a team while its phase was open, or been admitted late by the host. Phases
     must follow each other, or have been opened again by the host. From the attack phase on, the published tables must
@@ -222,6 +224,7 @@ def verify(tournament: Tournament) -> str:
         wrongly_published(tournament), lambda path: f"{path}: is not the file that counts; `score` publishes that one"
     )
     refuse_any(changed_copies(tournament.folder, tournament.recorded_files), str)
+    refuse_any(filter(None, changed_publications(tournament)), str)
     moved = sum(entry.kind in ("extended", "reopened") for entry in entries)
     changes = f"; deadlines were moved {moved} time{'' if moved == 1 else 's'}" if moved else ""
     waiting = len(arrivals(tournament))

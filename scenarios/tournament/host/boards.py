@@ -22,6 +22,7 @@ from metrics.columns import PRIVATE, Sentence, one_line, refuse
 from metrics.columns.printable import printable
 from metrics.table_utility import COMPONENTS
 from scenarios.running.methods.methods import one_liners
+from scenarios.tournament.host.publications import record_publication
 from scenarios.tournament.rules import (
     BASELINE,
     PUBLIC,
@@ -663,6 +664,10 @@ def write_all(tournament: Tournament, phase: Phase, results: Mapping[float, Sequ
     full, public = by_share[1.0], by_share[min(by_share)]
     now = datetime.now(UTC)
     publish = state.hidden or state.publishes(tournament.published_standings, now, partial=public.partial)
+    if publish:
+        # First, so that a crash between the two is mended by the next boards, which are due as long as these are not.
+        keys = [one.key for one in (*full.results, *public.results) if one.status == "ok"]
+        record_publication(tournament, {} if state.hidden else public.pages, keys, now)
     write_boards(full, public, publish=publish)
     # Reports tell of attacks, too.
     warnings = write_reports(public) if publish else []

@@ -3,6 +3,8 @@
 import csv
 import io
 import os
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from itertools import combinations, permutations
 
@@ -17,6 +19,7 @@ from leaderboard.results.store import Store
 from metrics.score import Score
 from scenarios.running.workers.isolation import TaskStep
 from scenarios.tournament.host import boards as updating
+from scenarios.tournament.host.archives import verify
 from scenarios.tournament.host.boards import (
     PAGES,
     SCORING_GOES_ON,
@@ -333,10 +336,35 @@ class TestShown:
         assert "rank" not in report
         cup.close()
         assert invoke("tournament", "score", folder, "-j", 1).exit_code == 0
+        assert invoke("tournament", "verify", folder).exit_code == 0
         for folder_of_boards in (cup.tournament.public, cup.tournament.host):
             rows = csv.DictReader(io.StringIO((folder_of_boards / "standings.csv").read_text()))
             assert {row["status"] for row in rows} == {"final"}
         assert "Strongest attacks" in (cup.tournament.team_folder("kyoto") / "report.md").read_text()
+
+
+@pytest.mark.usefixtures("one_baseline")
+def test_verify_finds_boards_and_results_that_were_changed_since_they_were_published(tmp_path):
+    cup = opened(tmp_path / "cup", originals=10, candidates=20)
+    cup.hand_in("kyoto", cup.frame("kyoto"))
+    cup.publish()
+    update_boards(cup.tournament, 0.5)
+    score(cup.tournament, 1.0, 1)
+    update_boards(cup.tournament, 0.5)
+    assert "unchanged" in verify(cup.tournament)
+    standings_file, results = cup.tournament.public / "standings.csv", cup.tournament.host / "results.db"
+    written = standings_file.read_bytes()
+    standings_file.write_bytes(written.replace(b"kyoto", b"osaka", 1))
+    with pytest.raises(ValueError, match=r"standings\.csv: was changed since the last publication"):
+        verify(cup.tournament)
+    standings_file.write_bytes(written)
+    with closing(sqlite3.connect(results)) as connection, connection:
+        connection.execute("UPDATE tokumei_results SET seconds = seconds + 1")
+    with pytest.raises(ValueError, match=r"results\.db: \d of \d results were changed or removed since"):
+        verify(cup.tournament)
+    # An earlier version published without a log.
+    (cup.tournament.host / "published.jsonl").unlink()
+    assert "unchanged" in verify(cup.tournament)
 
 
 PUBLISHED = datetime(2030, 1, 2, 12, tzinfo=UTC)
