@@ -319,8 +319,8 @@ _SAID = {
     ),
     "value of a group": (
         WARNING,
-        "{names}: the members of a group ({group}) share it, and {rows:,} of {total:,} rows hold a value that no other "
-        "group has. It names the group though each person hides: recode it, or give it the role of a quasi-identifier",
+        "{names}: the rows of a {unit} ({column}) share it, and {rows:,} of {total:,} rows hold a value that no other "
+        "{unit} has. It names the {unit} though classes are large: recode it, or make it a quasi-identifier",
     ),
     "plays of people": (
         WARNING,

@@ -239,7 +239,7 @@ def csv_header(path: Path, text: str, declared: str | None = None) -> CsvHeader:
     return CsvHeader(separator, fields, notes, line)
 
 
-SEPARATOR_LINE = re.compile(r"\s*sep=[,;\t|]?[ \t]*(?=[\r\n])", re.IGNORECASE)
+SEPARATOR_LINE = re.compile(r'\s*"?sep=[,;\t|]?"?[ \t]*(?=[\r\n])', re.IGNORECASE)
 """A first line that only names the separator, as Excel writes it."""
 _WEB_PAGE = re.compile(r"\s*(<!doctype|<html)", re.IGNORECASE)
 WEB_PAGE = Sentence("is a web page (HTML) and no table")

@@ -107,18 +107,22 @@ class Units(NamedTuple):
 
 
 def values_of_groups(records: Microdata, frame: pd.DataFrame) -> Iterator[Note]:
-    """Notes on columns that releases may hold exactly, and whose value names a group that shares it."""
-    if records.group is None or records.group not in frame:
-        return
-    groups = frame[records.group]
-    several = groups.duplicated(keep=False) & groups.notna()
-    exact = (name for name in records.released_columns if name not in (*records.quasi_identifiers, records.group))
-    for name in exact:
-        pairs = pd.DataFrame({"group": groups, "value": frame[name]}).dropna().drop_duplicates()
-        values = pairs["group"].value_counts().reindex(groups[several].unique()).dropna()
-        if not values.size or (values == 1).mean() < MOSTLY:
-            continue
-        alone: pd.Series[Any] = ~pairs["value"].duplicated(keep=False)
-        rows = int(groups.isin(pairs["group"][alone]).sum())
-        if rows:
-            yield Note("value of a group", (name,), {"rows": rows, "total": len(frame), "group": records.group})
+    """Notes on columns that releases may hold exactly, and whose value names a group, or a person of several rows."""
+    kinds = {records.group: "group", records.person: "person"}
+    exact = [name for name in records.released_columns if name not in {*records.quasi_identifiers, *kinds}]
+    for column in (name for name in frame if name in kinds):
+        groups = frame[column]
+        several = groups.duplicated(keep=False) & groups.notna()
+        for name in exact:
+            pairs = pd.DataFrame({"group": groups, "value": frame[name]}).dropna().drop_duplicates()
+            values = pairs["group"].value_counts().reindex(groups[several].unique()).dropna()
+            if not values.size or (values == 1).mean() < MOSTLY:
+                continue
+            alone: pd.Series[Any] = ~pairs["value"].duplicated(keep=False)
+            rows = int(groups.isin(pairs["group"][alone]).sum())
+            if rows:
+                yield Note(
+                    "value of a group",
+                    (name,),
+                    {"rows": rows, "total": len(frame), "column": column, "unit": kinds[column]},
+                )

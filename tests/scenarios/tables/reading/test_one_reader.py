@@ -67,6 +67,7 @@ REFUSED = {
         b"sep=;\n" + TEXT.encode(),
         ": its first line only names the separator (sep=); delete that line",
     ),
+    "quoted separator": (b'"sep=;"\n' + TEXT.encode(), ": its first line only names the separator (sep=)"),
     "archive": (b"PK\x03\x04people.csv", ": is a ZIP archive and no table; extract the table or save the sheet as CSV"),
     "old workbook": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", ": is an Excel workbook of the old format (.xls); save"),
     "pickle": (pickle.dumps([1]), ": is a pickle; save the sheet as CSV (UTF-8)"),

@@ -133,6 +133,9 @@ def test_a_value_that_only_one_household_has_is_noted(folder):
     records = Microdata(people, ("HouseholdID",), ("age", "sex"), group="HouseholdID")
     own = people.assign(HouseholdIncome=np.arange(len(people)))
     assert list(values_of_groups(records, own)) == []
+    visits = pd.DataFrame({"who": list("aabbcc"), "age": range(6), "device": [7, 7, 8, 8, 9, 9], "ill": list("xyxyxy")})
+    (note,) = values_of_groups(Microdata(visits, ("who",), ("age",), person="who"), visits)
+    assert "device: the rows of a person (who) share it, and 6 of 6 rows hold a value that no other person" in str(note)
 
 
 def test_rows_without_a_group_are_alone():
