@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.base.text_similarity import LEVELS, SPELLING, TextComparison, TextPairs, each_of_ranges, evenly
+from attacks.base.text_similarity import LEVELS, SIMILAR, SPELLING, TextComparison, TextPairs, each_of_ranges, evenly
 from metrics.columns import Array, Floats, Integers
 
 
@@ -20,7 +20,7 @@ class TextErrors:
     - pairs: Cells and values that are nearly equal, and not equal.
     - rates, shape (LEVELS,): Share of each level among values that were released with an error.
     - share, shape (values,): Share of candidates with each value.
-    - least: Least similarity of all pairs of the column, also where `pairs` are those of some of its cells.
+    - least: Similarity from which texts are compared in this column.
     - recall: Estimated share of nearly equal pairs that are known; 1 where all texts were compared.
     """
 
@@ -145,8 +145,8 @@ def text_errors(
     A column is compared as text only if released cells hold texts that no candidate has. In a table beside itself, no
     other row may have them. Some rows with such cells are answered by the nearest candidates in all other columns. A
     level of similarity counts if these candidates have it more often than other candidates do. One spelling always
-    counts. Where there is no other column, a level counts if unknown texts have it more often than candidates' values
-    among themselves.
+    counts. Where the other columns show no level, or there are none, a level counts if unknown texts have it more often
+    than candidates' values among themselves.
 
     Names are compared by Jaro-Winkler similarity, and codes by the distance of optimal string alignment (Damerau and
     Levenshtein). Phrases such as addresses are compared by their common bigrams
@@ -168,9 +168,11 @@ def text_errors(
 def _errors(column: TextSides, others: Sequence[int], distance: Callable[[int, Integers], Array]) -> TextErrors | None:
     """Typing errors of one column, learned from the nearest candidates in the other ones, given by number."""
     comparison = TextComparison(column.cells, column.values)
-    unknown = comparison.unknown
-    if column.itself:
-        unknown = comparison.filled & (np.bincount(column.cell_codes, minlength=len(column.cells)) == 1)
+    unknown = (
+        comparison.filled & (np.bincount(column.cell_codes, minlength=len(column.cells)) == 1)
+        if column.itself
+        else comparison.unknown
+    )
     rows = np.flatnonzero(unknown[column.cell_codes])
     rows = rows[evenly(rows.size, min(ROWS, max(1, PAIRS // column.value_codes.size)))]
     if not rows.size:
@@ -191,23 +193,37 @@ def _errors(column: TextSides, others: Sequence[int], distance: Callable[[int, I
         found = np.stack([(near * (of_pairs == level)).sum(axis=1) for level in range(LEVELS)])
         expected = np.stack([(levels == level) @ share for level in range(LEVELS)])[:, of_row]
     else:
-        found, expected = _among_values(column.values, levels[of_row])
+        found, expected = _among_values(column.values, levels)
     chance = expected.sum(axis=1)
     tells = found.sum(axis=1) - chance > DEVIATIONS * np.sqrt((expected * (1 - expected)).sum(axis=1)) + ADDED
     tells[SPELLING] = True
+    if others and tells.sum() == 1:
+        # Other columns may be few or hold errors themselves; unknown texts are then compared with known ones.
+        return _errors(column, [], distance)
     pairs, recall = comparison.all_pairs()
     pairs = pairs.where(tells[pairs.level])
     if not pairs.cell.size:
         return None
     occurs = np.bincount(pairs.level, minlength=LEVELS) > 0
     rates = np.where(occurs, np.maximum(found.sum(axis=1) - chance, 0) + PRIOR, 0)
-    return TextErrors(pairs, rates / rates.sum(), share, float(pairs.similarity.min()), recall)
+    return TextErrors(
+        pairs,
+        rates / rates.sum(),
+        share,
+        least=comparison.measure.similar if tells[SIMILAR] else comparison.measure.near,
+        recall=recall,
+    )
 
 
 def _among_values(values: Sequence[str], levels: NDArray[np.int8]) -> tuple[Floats, Floats]:
-    """Whether each row's cell has each level with some value, and how often values have it, shape (LEVELS, rows)."""
+    """Whether each cell has each level with some value, and how often values have it, shape (LEVELS, cells)."""
     sample = evenly(len(values), ROWS)
     pairs = TextComparison(values, values).of_cells(sample)
-    have = np.array([np.unique(pairs.cell[pairs.level == level]).size for level in range(LEVELS)]) / sample.size
+    have = np.array(
+        [
+            (np.unique(pairs.cell[pairs.level == level]).size + PRIOR) / (sample.size + 2 * PRIOR)
+            for level in range(LEVELS)
+        ]
+    )
     found = np.stack([(levels == level).any(axis=1) for level in range(LEVELS)]).astype(float)
     return found, np.broadcast_to(have[:, None], found.shape)

@@ -79,11 +79,9 @@ class Noise:
         if not total > 0:
             return self
         deviation = distance - self.offset if self.offset else distance
-        if self.family == LAPLACE:
-            scale = float(np.abs(deviation).ravel() @ weight.ravel()) / total
-        else:
-            scale = float(np.sqrt(np.square(deviation).ravel() @ weight.ravel() / total))
-        return Noise(self.family, max(scale, least), self.offset)
+        power = np.abs if self.family == LAPLACE else np.square
+        mean = float(power(deviation).ravel() @ weight.ravel()) / total
+        return Noise(self.family, max(mean if self.family == LAPLACE else float(np.sqrt(mean)), least), self.offset)
 
 
 # Weights of released cells that overlap: how often a kept value shows as each of the cells that cover it.

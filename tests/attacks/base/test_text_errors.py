@@ -106,3 +106,21 @@ def test_some_rows_are_as_far_from_candidates_as_among_all_rows():
     assert any(column.errors is not None for column in columns)
     some = gower_distance([column.of_rows(rows) for column in columns])
     assert some == pytest.approx(gower_distance(columns)[rows], abs=1e-15)
+
+
+def test_errors_in_every_name_are_found_beside_columns_that_tell_little():
+    rng = generator(8)
+    names = [words(30, 3, rng)[rng.integers(0, 30, 60)] for _ in range(2)]
+    people = pd.DataFrame({"given": names[0], "surname": names[1], "town": rng.choice(["x", "y", "z"], 60)})
+    released = people.assign(**with_errors(people[["given", "surname"]], 1.0, rng))
+    found = errors(*released_texts(released, people))
+    assert [name for name, one in found.items() if one is not None] == ["given", "surname"]
+
+
+def test_codes_with_one_wrong_digit_are_nearer_than_other_codes():
+    people = pd.DataFrame({"code": [f"0{number}" for number in generator(9).permutation(90000)[:40] + 10000]})
+    released = people.assign(code=[code[:3] + str((int(code[3]) + 1) % 10) + code[4:] for code in people.code])
+    distance = shared_distance(*released_texts(released, people))
+    # One of the wrong codes is as near to another code, of which two digits were swapped.
+    assert (np.diag(distance) == distance.min(axis=1)).all()
+    assert np.diag(distance).max() < 0.6
