@@ -337,7 +337,7 @@ class Chooser:
             if self.ended_early or self.interrupted:
                 break
         best = finalists(
-            _among(measured, [entry for entry in last if entry.name != BASELINE]), self.bound, self._refused(deadline)
+            _among(measured, [entry for entry in last if entry.name != BASELINE]), self.bound, self._refused(math.inf)
         )
         return tuple(measured.values()), best, plays
 

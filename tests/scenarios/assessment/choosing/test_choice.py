@@ -75,14 +75,15 @@ def choices(worst, spread, rounds, *, tables=TABLES, stale=False):
     ]
 
 
-def test_the_baseline_is_measured_and_never_recommended():
+@pytest.mark.parametrize("budget", [0, 600])
+def test_the_baseline_is_measured_and_never_recommended(budget):
     constant = NamedMethod("Constant", None, {"k": 0})
     others = tuple(NamedMethod("Mondrian", None, {"k": k}) for k in (1, 2))
     attacks = tuple(NamedMethod(name, None, {}) for name in ATTACKS)
     portfolio = Portfolio(Plan("simulated", None, (), (constant, *others), attacks, 1, 1), ())
     refused = others[0].parameters
     chooser = SimulatedPlays(
-        portfolio, BOUND, None, None, Display(quiet=True), 600, lambda entry: entry.parameters == refused
+        portfolio, BOUND, None, None, Display(quiet=True), budget, lambda entry: entry.parameters == refused
     )
     choice = chooser.prepare(1, 0.0, 0.0, stale=False).choose(ROUNDS)
     assert "Constant" in {one.defense for one in choice.measured}
