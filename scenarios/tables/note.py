@@ -305,11 +305,11 @@ _SAID = {
     ),
     "rows of people": (
         WARNING,
-        "{names}: {rows}; k and epsilon count rows, so they guarantee people less; make one row of each person first, "
-        "as by `tokumei split --one-row`",
+        "{names}: {rows}; k and epsilon count rows, so they guarantee people less; utility counts rows, too; make one "
+        "row of each person first, as by `tokumei split --one-row`",
     ),
     "rows of groups": (
-        NOTE,
+        WARNING,
         "{names}: {rows}; k and epsilon count members, and who recognizes one finds the group; `defend` says its risk",
     ),
     "risk of groups": (

@@ -53,6 +53,8 @@ def test_defend_says_the_risk_of_a_household(folder, given):
     assert "HouseholdID" not in released
     origin = pd.read_csv(folder / "who.csv").iloc[:, -1].to_numpy()
     highest, mean = (f"{value:.3f}".lstrip("0") for value in expected_risk(released, origin, people))
+    assert "warning: HouseholdID: " in done.stderr
+    assert "k and epsilon count members" in done.stderr
     assert f"recognized with probability {highest} at most, {mean} on average" in done.stderr
 
 

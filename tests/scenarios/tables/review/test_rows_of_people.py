@@ -66,6 +66,7 @@ def test_k_of_rows_is_no_k_of_people(files, tmp_path, parts):
     assert "the smallest class holds 2 people, and " in said
     said = invoke("validate", *files, *parts).output
     assert "warning: id: 240 rows of 60 people, up to 4 rows a person; k and epsilon count rows" in said
+    assert "so they guarantee people less; utility counts rows, too; " in said
 
 
 @pytest.mark.thorough_beyond(1)
