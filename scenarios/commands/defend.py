@@ -156,13 +156,19 @@ def defend(
         _warn_of_guarantee(guarantee, people, counted.people(guarantee.k))
         groups = counted.groups()
         echo_notes([] if groups is None else [risk_note(str(dataset.records.group), groups)])
-        echo_notes([] if guarantee.k is None else _of_conventions(counted))
-        grouped = guarantee.k is not None or guarantee.l is not None or guarantee.t is not None
-        echo_notes([] if grouped else counted.hardly_changed())
         cells, dates = counted.cells, dataset.written.dates
         numbers = {name: domain for name, domain in dataset.records.domains.items() if dates(name) is None}
-        echo_notes([] if guarantee.k is None else _gaps_in_classes(dataset.records, cells))
+        echo_notes(_of_classes(counted, guarantee, dataset.records, cells))
         echo_notes([*release_notes(reviewed.cells(list(cells)), cells, numbers), *text_notes(release.notes)])
+
+
+def _of_classes(
+    counted: ReleaseCounts, guarantee: Guarantee, records: Microdata, cells: Mapping[str, Any]
+) -> list[Note]:
+    """Notes on the classes of a release, or on what a method without classes hardly changes."""
+    if guarantee.k is not None:
+        return [*_of_conventions(counted), *_gaps_in_classes(records, cells)]
+    return counted.hardly_changed() if guarantee.l is None and guarantee.t is None else []
 
 
 def _of_conventions(counted: ReleaseCounts) -> list[Note]:

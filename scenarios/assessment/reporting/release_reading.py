@@ -310,6 +310,21 @@ def closeness_advice(
                 )
 
 
+def _read(setting: EvaluationSetting, released: str, *, seed_chosen: bool) -> tuple[EvaluationSetting, FinishedTable]:
+    """The release, which holds nobody of the control group, and the setting with the seed.
+
+    Where the user chose no seed, the content of the tables gives it: another spelling or order of columns is no other
+    try.
+    """
+    table, records = setting.read(released, read_bytes(Path(released))), setting.records
+    if not seed_chosen:
+        seed = seed_of_tables(content_hash(records.frame.sort_index(axis=1)), table.content)
+        setting = replace(setting, seed=seed)
+    if setting.control is not None:
+        refuse_control_in_release(released, table.frame, records, setting.control, table.domains)
+    return setting, table
+
+
 def report_content(
     setting: EvaluationSetting,
     files: Mapping[str, str],
@@ -333,14 +348,8 @@ def report_content(
     A ValueError is raised if the release or the records of its rows cannot be read. It is also raised if the defense
     does not fit the original table, or guarantees more than the release keeps.
     """
-    table = setting.read(files["released"], read_bytes(Path(files["released"])))
+    setting, table = _read(setting, files["released"], seed_chosen=seed_chosen)
     records = setting.records
-    if not seed_chosen:
-        # Another spelling or order of columns of the same tables must be no other try.
-        seed = seed_of_tables(content_hash(records.frame.sort_index(axis=1)), table.content)
-        setting = replace(setting, seed=seed)
-    if setting.control is not None:
-        refuse_control_in_release(files["released"], table.frame, records, setting.control, table.domains)
     guarantee = None if defense is None else defense.guarantee(setting.dataset.records)
     truth = files.get("--truth")
     origin, random = _origin(truth, setting, table)
