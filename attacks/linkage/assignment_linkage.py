@@ -47,7 +47,7 @@ class AssignmentLinkage(Attack):
     array([1, 0])
     """
 
-    called = ("Hungarian assignment", "Optimal assignment")
+    called = ("Hungarian assignment", "Hungarian algorithm", "Kuhn-Munkres", "Optimal assignment")
 
     def __init__(self, *, sharpness: float = 100.0) -> None:
         self.sharpness = check_real("sharpness", sharpness, low=0, open_low=True)
