@@ -100,7 +100,7 @@ def _body_difference(body: list[ast.stmt], namespace: Mapping[str, Any], prefix:
                 if isinstance(value, type) and (inner := _body_difference(node.body, vars(value), f"{name}.", set())):
                     return prefix + inner
             elif isinstance(node, _Function):
-                if isinstance(value, types.FunctionType) and not _has_defaults(value, node.args):
+                if isinstance(value, types.FunctionType) and not _has_defaults(unwrap(value), node.args):
                     return prefix + name
             elif isinstance(node, ast.Assign | ast.AnnAssign) and not _has_value(value, node.value):
                 return prefix + name

@@ -8,6 +8,7 @@ import pytest
 from scenarios.running.methods.module_changes import difference
 
 SOURCE = '''"""A module."""
+import contextlib
 import functools
 
 LIMIT = 3
@@ -28,6 +29,11 @@ def add(value, by=1, *, times=2):
 @functools.cache
 def cached(value):
     return value + 1
+
+
+@contextlib.contextmanager
+def held(value, by=1):
+    yield value + by
 
 
 class Method:
