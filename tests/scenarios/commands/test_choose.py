@@ -15,7 +15,7 @@ pytestmark = pytest.mark.waits
 
 GOALS = ("--goal", "members")
 FEW = {"Identity", "Mondrian", "RetentionReplacement", "PrivateMarginals", "Constant"}
-"""Families that most tests play, of the nineteen of the portfolio."""
+"""Families that most tests play, of those of the portfolio."""
 ATTACKS = {"AssignmentLinkage", "FellegiSunter", "LikelihoodMembership", "DensityRatioMembership"}
 """Attacks that they play: for rows and for members, one of the first rounds and one that the last rounds add."""
 
