@@ -161,8 +161,14 @@ def several_rows(
 
     Source: Kass and Raftery (1995), Bayes factors.
     """
+    loss, most = loss_one_to_one(posterior, candidate, candidates), MOST_LOSS * len(posterior) + 1
+    return bool(loss > most and loss > most + MOST_LOSS_OF_EQUALS * (len(posterior) - np.unique(groups()).size))
+
+
+def loss_one_to_one(posterior: Floats, candidate: Integers32 | Integers | None, candidates: int) -> float:
+    """Loss of log-likelihood if no two rows have one candidate; for the arguments, see `several_rows`."""
     if candidates < 2:
-        return False
+        return 0.0
     rows, chance = len(posterior), 1 / candidates
     rest = np.maximum(1 - posterior, LEAST_REST)
     log_rest, odds = np.log(rest), posterior / rest
@@ -173,8 +179,7 @@ def several_rows(
             np.bincount(candidate.ravel(), weights=table.ravel(), minlength=candidates) for table in (log_rest, odds)
         )
     prior = candidates * (rows * np.log1p(-chance) + np.log1p(rows * chance / (1 - chance)))
-    loss, most = prior - (lone + np.log1p(alone)).sum(), MOST_LOSS * rows + 1
-    return bool(loss > most and loss > most + MOST_LOSS_OF_EQUALS * (rows - np.unique(groups()).size))
+    return float(prior - (lone + np.log1p(alone)).sum())
 
 
 # Ranked answers with notes on how they were found.

@@ -179,6 +179,18 @@ def test_the_expected_share_is_right_where_cells_are_suppressed(kind, rows, coun
     assert np.mean(stated) == pytest.approx(np.mean(right), abs=0.08)
 
 
+@pytest.mark.parametrize(("replaced", "low", "high"), [(False, 0.95, 1.0), (True, 0.0, 0.1)])
+def test_one_column_is_believed_alone_where_its_cells_point_at_different_people(replaced, low, high):
+    rng = generator(9)
+    people = pd.DataFrame({"code": [f"c{number}" for number in rng.permutation(90000)[:60]], "land": "x"})
+    released = people.iloc[rng.integers(0, 60, 40) if replaced else rng.permutation(60)[:40]].reset_index(drop=True)
+    release = MicrodataRelease(released, np.full(40, -1))
+    domains = {name: CategoricalDomain(tuple(dict.fromkeys(people[name]))) for name in people}
+    knowledge = Knowledge(people, Microdata(people, domains=domains))
+    claims = ExpectationMaximizationLinkage().run(release, knowledge, rng)
+    assert low <= claims.confidence[claims.ranking(rng) == 0].mean() <= high
+
+
 @pytest.mark.thorough
 def test_overconfident_attacks_have_a_large_calibration_error(bank):
     class Overconfident(GroupLinkage):
