@@ -71,12 +71,15 @@ def significant(models: ColumnModels, evidence: Floats) -> tuple[Floats, Floats]
     rows, columns = len(evidence), len(models.tables)
     # What is gained if the cells of a row stem from one candidate, against each from another candidate.
     joint_gain = marginal_log_likelihood(evidence) - models.separate_log_likelihood()
-    if sum(one.disturbed or 0 < one.column.contains().mean() < 1 for one in models.tables) == 1:
-        # No other column can confirm the one that tells. Its kept cells point at different candidates, but for a few.
+    many = sum(one.noisy and len(one.column.values) > SMALL_GRID for one in models.tables)
+    least = LEAST_GAIN + FOR_EACH_COLUMN * columns + FOR_MANY_NUMBERS * many
+    told = rows * np.array([one.information() for one in models.tables])
+    if told.sum() - told.max() <= least:
+        # The other columns cannot confirm the one that tells most. Kept cells point at different candidates, but for a
+        # few.
         posterior = softmax(averaged(evidence, 1 - FAINT))
         joint_gain = max(joint_gain, -loss_one_to_one(posterior, None, evidence.shape[1]))
-    many = sum(one.noisy and len(one.column.values) > SMALL_GRID for one in models.tables)
-    odds = joint_gain - (LEAST_GAIN + FOR_EACH_COLUMN * columns + FOR_MANY_NUMBERS * many)
+    odds = joint_gain - least
     if odds <= 0:
         # No column is called informative, so evidence breaks ties only.
         return averaged(evidence, FAINT), np.zeros(columns)
@@ -122,9 +125,10 @@ class ExpectationMaximizationLinkage(Linkage):
     (`attacks.linkage.expectation_maximization_linkage`). Where they are negative, no column is named informative, and
     confidences stay at the chance level.
 
-    Where only one column can tell candidates apart, no other confirms it. Its gain is then that of one-to-one matchings
+    Where one column alone tells candidates apart, no other confirms it. Its gain is then that of one-to-one matchings
     over independent ones: unaltered cells point at different candidates, and replaced ones coincide as by chance.
-    Values that were exchanged between rows pass this test, too, and their confidences are too high.
+    Values that were exchanged between rows pass this test, too, and their confidences are too high. Few rows among many
+    candidates hardly ever coincide, so that they keep the chance level.
 
     If most columns hold the values of one other person and those of the true one are hidden, that other person is named
     confidently. The same release can stem from the other person with the remaining columns replaced. So no confidence

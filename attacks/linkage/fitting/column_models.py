@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
 from operator import iadd
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from attacks.base import SharedColumn, softmax
-from attacks.linkage.fitting.column_tables import GAUSSIAN, ColumnTables, Noise
-from metrics.columns import Array, Floats, Singles, sums_by_code
+from attacks.linkage.fitting.column_tables import ColumnTables, Noise
+from metrics.columns import Array, Booleans, Floats, Integers, Singles, sums_by_code
 
 # Marginal likelihood of a release: each row stems from any candidate with equal probability.
 
@@ -55,17 +55,29 @@ def gains(weights: Singles, columns: Sequence[SharedColumn], ratios: Sequence[Fl
 
 
 @dataclass(frozen=True)
-class ColumnMechanism:
-    """Mechanism of one column.
+class Fit:
+    """Mechanisms of all columns: arrays of one entry a column.
 
-    - shares: Shares of kept, disturbed and replaced values.
-    - noise: Noise of disturbed values; without meaning for columns without noise.
-    - evenly: Whether values are replaced by all values of the domain equally likely, else by frequency.
+    - shares, shape (columns, 3): Shares of kept, disturbed and replaced values.
+    - scale, offset, laplace: Noise of disturbed values, Gaussian or Laplace; without meaning for columns without noise.
+    - even: Whether values are replaced by all values of the domain equally likely, else by frequency.
+    - score: The log-likelihood that they reached on weighted pairs, -inf before.
     """
 
-    shares: tuple[float, float, float]
-    noise: Noise
-    evenly: bool = False
+    shares: Floats
+    scale: Floats
+    offset: Floats
+    laplace: Booleans
+    even: Booleans
+    score: Floats
+
+    def of(self, columns: Integers) -> Fit:
+        """The parameters of some columns."""
+        return Fit(*(entries[columns] for entries in vars(self).values()))
+
+    def noise(self, column: int) -> Noise:
+        """Noise of a column."""
+        return Noise(int(self.laplace[column]), float(self.scale[column]), float(self.offset[column]))
 
 
 SMALLEST_SHARE = 1e-4
@@ -116,35 +128,25 @@ class ColumnModels:
             sums_by_code([tables.column.codes], [tables.given_kept.shape[1]]).astype(self.precision)
             for tables in self._sorted
         ]
-        self._latest: list[ColumnMechanism] | None = None
-        self.adopt(
-            [ColumnMechanism(tables.starting_shares(), Noise(GAUSSIAN, tables.deviation)) for tables in self.tables]
-        )
+        nothing, false = np.zeros(len(columns)), np.full(len(columns), False)
+        shares = np.array([tables.starting_shares() for tables in self.tables])
+        scale = np.array([tables.deviation for tables in self.tables])
+        self.fit = Fit(shares, scale, nothing, false, false, nothing - np.inf)
+        self._begin()
 
-    def adopt(self, mechanisms: list[ColumnMechanism]) -> None:
-        """Take these models, one a column."""
-        if mechanisms is self._latest:
-            return
-        self._latest = mechanisms
-        ordered = [mechanisms[number] for number in self._turn]
-        self._shares = np.array([mechanism.shares for mechanism in ordered])
-        self._noises = [mechanism.noise for mechanism in ordered]
-        self._evenly = [mechanism.evenly for mechanism in ordered]
+    def adopt(self, fit: Fit) -> None:
+        """Take these mechanisms."""
+        if fit is not self.fit:
+            self.fit = fit
+            self._begin()
+
+    def _begin(self) -> None:
+        """Compute what follows from the mechanisms."""
         self._given_replaced = self._by_frequency.copy()
-        for place, tables in enumerate(self._sorted):
-            if self._evenly[place] and tables.evenly is not None:
+        for place, (number, tables) in enumerate(zip(self._turn, self._sorted, strict=True)):
+            if self.fit.even[number] and tables.evenly is not None:
                 self._segment(self._given_replaced, place)[:] = tables.flat(tables.evenly)
         self._compute()
-
-    def mechanisms(self) -> list[ColumnMechanism]:
-        """The models, one a column."""
-        if self._latest is None:
-            shares = self._shares.tolist()
-            self._latest = [
-                ColumnMechanism(tuple(shares[place]), self._noises[place], self._evenly[place])
-                for place in self._places
-            ]
-        return self._latest
 
     def log_likelihood(self, precision: type[np.floating[Any]] | None = None) -> Array:
         """Log-likelihood of each released row under each candidate, shape (rows, candidates).
@@ -179,36 +181,36 @@ class ColumnModels:
         weight = self._collapsed(posterior)
         weight /= self._likelihood
         disturbed = weight[: self._ends[self._disturbable]] * self._disturbed
-        totals = np.zeros_like(self._shares)
+        totals = np.zeros_like(self.fit.shares)
         totals[:, 0] = self._sums(weight * self._kept_part)
         totals[: self._disturbable, 1] = self._sums(disturbed)
         weight *= self._replaced_part
         totals[:, 2] = self._sums(weight)
         if not totals.any():
             return 0.0  # a release without rows teaches nothing
-        self._latest = None
-        before = self._shares
+        before, totals, scale = self.fit.shares, totals[self._places], self.fit.scale.copy()
         shares = np.maximum(totals / totals.sum(axis=1, keepdims=True), SMALLEST_SHARE * (before > 0))
-        self._shares = shares / shares.sum(axis=1, keepdims=True)
-        for place in range(self._noisy):
-            self._noises[place] = self._noises[place].refitted(
-                self._segment(self._distance, place), self._segment(disturbed, place), self._sorted[place].least_scale
-            )
+        for place, number in enumerate(self._turn[: self._noisy]):
+            noise = self.fit.noise(number)
+            scale[number] = noise.refitted(
+                self._segment(self._distance, place), self._segment(disturbed, place), self.tables[number].least_scale
+            ).scale
+        self.fit = replace(self.fit, shares=shares / shares.sum(axis=1, keepdims=True), scale=scale)
         self._compute()
-        return float(np.abs(self._shares - before).max())
+        return float(np.abs(self.fit.shares - before).max())
 
     def _compute(self) -> None:
         """Compute share times probability of each cell given each value (kept, disturbed, replaced), and their sum."""
-        shares = self._shares.astype(self.precision)
+        shares = self.fit.shares[self._turn].astype(self.precision)
         self._kept_part = np.repeat(shares[:, 0], self._sizes) * self._given_kept
         self._replaced_part = np.repeat(shares[:, 2], self._sizes) * self._given_replaced
         disturbed = np.empty(self._ends[self._disturbable], dtype=self.precision)
         shares_of_pairs = np.repeat(shares[self._noisy :, 1], self._sizes[self._noisy :])[: self._mistyped.size]
         np.multiply(self._mistyped, shares_of_pairs, out=disturbed[self._residual.size :])
-        for place, noise in enumerate(self._noises[: self._noisy]):
-            probability = noise.probability(self._table(self._residual, place), self._widths[place])
+        for place, number in enumerate(self._turn[: self._noisy]):
+            probability = self.fit.noise(number).probability(self._table(self._residual, place), self._widths[place])
             vector = probability.ravel(order=self._sorted[place].order)
-            np.multiply(vector, self._shares[place, 1], out=self._segment(disturbed, place))
+            np.multiply(vector, self.fit.shares[number, 1], out=self._segment(disturbed, place))
         self._disturbed = disturbed
         self._likelihood = self._kept_part.copy()
         self._likelihood[: disturbed.size] += disturbed

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from attacks.linkage.fitting.column_models import (
-    ColumnMechanism,
     ColumnModels,
+    Fit,
     candidate_weights,
     gains,
     marginal_log_likelihood,
 )
-from attacks.linkage.fitting.column_tables import FIRST_SCALE, GAUSSIAN, LAPLACE, ColumnTables, Noise, sum_over_grid
+from attacks.linkage.fitting.column_tables import FIRST_SCALE, GAUSSIAN, LAPLACE, ColumnTables, sum_over_grid
 from attacks.linkage.linkage_answers import matching_posterior
 from metrics.columns import Array, Booleans, Floats, Integers, Singles
 
@@ -110,65 +110,24 @@ def _systematic(count: Floats, most: int) -> tuple[Integers, Floats]:
     return entries[drawn], times * (cumulative[-1] / most)
 
 
-@dataclass(frozen=True)
-class Fit:
-    """Parameters of all columns: arrays of one entry a column, and the log-likelihood that they reach."""
-
-    shares: Floats
-    scale: Floats
-    offset: Floats
-    laplace: Booleans
-    even: Booleans
-    score: Floats
-
-    def of(self, columns: Integers) -> Fit:
-        """The parameters of some columns."""
-        return Fit(*(entries[columns] for entries in vars(self).values()))
-
-    def improved(self, pairs: Pairs, others: list[tuple[Fit, Booleans]], least: Floats | float = 0.0) -> Fit:
-        """Refine other fits of some columns; one replaces that of a column if its score gains more than `least`."""
-        columns = [np.flatnonzero(those) for _, those in others]
-        starts = [other.of(some) for (other, _), some in zip(others, columns, strict=True)]
-        # All at once, since a step costs little more for many columns than for few.
-        tried = refined(pairs.of(np.concatenate(columns)), _together(starts))
-        fits, chosen = _together([self, tried]), np.arange(self.score.size)
-        end = chosen.size
-        for some in columns:
-            start, end = end, end + some.size
-            gained = fits.score[start:end] > (fits.score[chosen] + least)[some]
-            chosen[some[gained]] = np.arange(start, end)[gained]
-        return fits.of(chosen)
+def improved(best: Fit, pairs: Pairs, others: list[tuple[Fit, Booleans]], least: Floats | float = 0.0) -> Fit:
+    """Refine other fits of some columns; one replaces the best of a column if its score gains more than `least`."""
+    columns = [np.flatnonzero(those) for _, those in others]
+    starts = [other.of(some) for (other, _), some in zip(others, columns, strict=True)]
+    # All at once, since a step costs little more for many columns than for few.
+    tried = refined(pairs.of(np.concatenate(columns)), _together(starts))
+    fits, chosen = _together([best, tried]), np.arange(best.score.size)
+    end = chosen.size
+    for some in columns:
+        start, end = end, end + some.size
+        gained = fits.score[start:end] > (fits.score[chosen] + least)[some]
+        chosen[some[gained]] = np.arange(start, end)[gained]
+    return fits.of(chosen)
 
 
 def _together(fits: list[Fit]) -> Fit:
     """Several fits as one of all their columns."""
     return Fit(*(np.concatenate(entries) for entries in zip(*(vars(fit).values() for fit in fits), strict=True)))
-
-
-def fit_of(mechanisms: list[ColumnMechanism]) -> Fit:
-    """Parameters of these mechanisms."""
-    return Fit(
-        np.array([one.shares for one in mechanisms]),
-        np.array([one.noise.scale for one in mechanisms]),
-        np.array([one.noise.offset for one in mechanisms]),
-        np.array([one.noise.family == LAPLACE for one in mechanisms]),
-        np.array([one.evenly for one in mechanisms]),
-        np.full(len(mechanisms), -np.inf),
-    )
-
-
-def mechanisms_of(fit: Fit) -> list[ColumnMechanism]:
-    """Mechanisms with these parameters."""
-    return [
-        ColumnMechanism(
-            (float(shares[0]), float(shares[1]), float(shares[2])),
-            Noise(LAPLACE if laplace else GAUSSIAN, float(scale), float(offset)),
-            bool(even),
-        )
-        for shares, scale, offset, laplace, even in zip(
-            fit.shares, fit.scale, fit.offset, fit.laplace, fit.even, strict=True
-        )
-    ]
 
 
 def refined(pairs: Pairs, fit: Fit, steps: int = STEPS) -> Fit:
@@ -223,18 +182,18 @@ def first_fit(pairs: Pairs, fit: Fit) -> Fit:
     for _ in range(TRIED):
         scale = scale / FACTOR
         others.append((replace(fit, scale=np.maximum(scale, pairs.least_scale)), pairs.noisy))
-    return fit.improved(pairs, others)
+    return improved(fit, pairs, others)
 
 
 def chosen_fit(pairs: Pairs, fit: Fit) -> Fit:
     """Best of fits with Gaussian or Laplace noise, with and without offset, and replacement by frequency or evenly."""
     rows, every = pairs.weight.sum(axis=1), np.full(fit.score.size, True)
     families = [replace(fit, laplace=laplace, offset=np.zeros(rows.size)) for laplace in (~every, every)]
-    best = fit.improved(pairs, [(fit, every), *((one, pairs.noisy) for one in families)])
+    best = improved(fit, pairs, [(fit, every), *((one, pairs.noisy) for one in families)])
     # An offset is another parameter: it must gain as in the Bayesian information criterion.
     least = 0.5 * np.log(np.maximum(rows, 1)) + 1
-    best = best.improved(pairs, [(replace(best, offset=_centre(pairs, best)), pairs.noisy)], least)
-    return best.improved(pairs, [(replace(best, even=~best.even), pairs.can_be_even)])
+    best = improved(best, pairs, [(replace(best, offset=_centre(pairs, best)), pairs.noisy)], least)
+    return improved(best, pairs, [(replace(best, even=~best.even), pairs.can_be_even)])
 
 
 def _centre(pairs: Pairs, fit: Fit) -> Floats:
@@ -336,12 +295,12 @@ MARGIN = 10.0
 class End:
     """Where some rounds of expectation maximization led.
 
-    - mechanisms: The models, one a column.
+    - fit: The mechanisms.
     - evidence, shape (rows, candidates): Log-likelihood of each row under each candidate.
     - moved: Largest change of a share in the last round.
     """
 
-    mechanisms: list[ColumnMechanism]
+    fit: Fit
     evidence: Array
     moved: float
 
@@ -365,7 +324,7 @@ def fitted(models: ColumnModels, distance_posterior: Array, iterations: int) -> 
     - distance_posterior, shape (rows, candidates): Posterior by Gower's distance.
     - iterations: Largest number of rounds from each start.
     """
-    start = models.mechanisms()
+    start = models.fit
     best = _settled(models, _step(models, distance_posterior), iterations - 1)
     if _misleading(models, best):
         other = _screened(models, start)
@@ -373,31 +332,29 @@ def fitted(models: ColumnModels, distance_posterior: Array, iterations: int) -> 
             other = _settled(models, other, iterations - 1 - SCREENED)
         if other.value > best.value + MARGIN:
             best = other
-    other = _settled(models, _round(models, best.mechanisms, _matched(best.evidence), chosen_fit), CHOSEN)
+    other = _settled(models, _round(models, best.fit, _matched(best.evidence), chosen_fit), CHOSEN)
     if other.value > best.value + MARGIN:
         best = other
-    models.adopt(best.mechanisms)
+    models.adopt(best.fit)
     return replace(best, evidence=models.log_likelihood(np.float64))
 
 
 def _misleading(models: ColumnModels, end: End) -> bool:
     """Whether some column disagrees with the matching, so that another start may find a better one."""
-    for one, tables in zip(end.mechanisms, models.tables, strict=True):
-        _, disturbed, replaced = one.shares
+    for (_, disturbed, replaced), scale, tables in zip(end.fit.shares, end.fit.scale, models.tables, strict=True):
         if replaced > REPLACED and replaced * tables.information() > REPLACED:
             return True
-        if tables.noisy and disturbed > REPLACED and one.noise.scale > WIDE / FIRST_SCALE * tables.deviation:
+        if tables.noisy and disturbed > REPLACED and scale > WIDE / FIRST_SCALE * tables.deviation:
             return True
     return False
 
 
 def _alike(end: End, other: End) -> bool:
     """Whether two ends have nearly the same shares, and so lead to the same optimum."""
-    shares, others = (np.array([one.shares for one in each.mechanisms]) for each in (end, other))
-    return bool(np.abs(shares - others).max() < ALIKE)
+    return bool(np.abs(end.fit.shares - other.fit.shares).max() < ALIKE)
 
 
-def _screened(models: ColumnModels, start: list[ColumnMechanism]) -> End:
+def _screened(models: ColumnModels, start: Fit) -> End:
     """The best of the other starts after a few rounds."""
     ends = [_round(models, start, _matched(evidence), first_fit) for evidence in starting_evidence(models.tables)]
     for _ in range(SCREENED):
@@ -421,19 +378,19 @@ def refitted_by_row(models: ColumnModels, end: End, iterations: int) -> End:
 
 
 def _next(models: ColumnModels, end: End, posterior: Callable[[Array], Array] = _matched) -> End:
-    models.adopt(end.mechanisms)
+    models.adopt(end.fit)
     return _step(models, posterior(end.evidence))
 
 
 def _step(models: ColumnModels, posterior: Array) -> End:
     moved = models.maximize(posterior)
-    return End(models.mechanisms(), models.log_likelihood(), moved)
+    return End(models.fit, models.log_likelihood(), moved)
 
 
-def _round(models: ColumnModels, mechanisms: list[ColumnMechanism], posterior: Array, fit: Callable[..., Fit]) -> End:
+def _round(models: ColumnModels, before: Fit, posterior: Array, fit: Callable[[Pairs, Fit], Fit]) -> End:
     """One round: the most likely mechanisms under a posterior, and the evidence that they give."""
-    before = fit_of(mechanisms)
-    after = fit(weighted_pairs(models.tables, models.expected_counts(posterior)), before)
-    learned = mechanisms_of(after)
-    models.adopt(learned)
-    return End(learned, models.log_likelihood(), float(np.abs(after.shares - before.shares).max()))
+    # Scores were reached on other pairs.
+    start = replace(before, score=np.full_like(before.score, -np.inf))
+    after = fit(weighted_pairs(models.tables, models.expected_counts(posterior)), start)
+    models.adopt(after)
+    return End(after, models.log_likelihood(), float(np.abs(after.shares - before.shares).max()))

@@ -8,7 +8,7 @@ from attacks import Knowledge
 from attacks.base.sides import shared_columns
 from attacks.linkage.fitting.column_models import ColumnModels
 from attacks.linkage.fitting.column_tables import GAUSSIAN, LAPLACE
-from attacks.linkage.fitting.linkage_fit import chosen_fit, first_fit, fit_of, mechanisms_of, refined, weighted_pairs
+from attacks.linkage.fitting.linkage_fit import chosen_fit, first_fit, refined, weighted_pairs
 from defenses import Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
 
@@ -21,10 +21,10 @@ def learned(people, released, domains):
     knowledge = Knowledge(people, Microdata(people, domains=domains))
     models = ColumnModels(shared_columns(MicrodataRelease(released, np.arange(len(released))), knowledge))
     pairs = weighted_pairs(models.tables, models.expected_counts(np.eye(len(people))))
-    fit = first_fit(pairs, fit_of(models.mechanisms()))
+    fit = first_fit(pairs, models.fit)
     for _ in range(6):
         fit = chosen_fit(pairs, refined(pairs, fit, 30))
-    return mechanisms_of(fit)[0]
+    return fit
 
 
 @pytest.mark.thorough_beyond(1)
@@ -35,11 +35,11 @@ def test_family_scale_and_offset_of_noise_are_found(family, offset):
     noise = rng.normal(0, 40, COUNT) if family == GAUSSIAN else rng.laplace(0, 40, COUNT)
     released = pd.DataFrame({"x": (people["x"] + noise + offset).round()})
     mechanism = learned(people, released, {"x": NumericDomain(-1000, 11_000)})
-    assert mechanism.noise.family == family
-    assert mechanism.noise.scale == pytest.approx(40, rel=0.15)
+    assert mechanism.noise(0).family == family
+    assert mechanism.noise(0).scale == pytest.approx(40, rel=0.15)
     # Four standard errors of a median are 7; without an offset none is claimed.
-    assert abs(mechanism.noise.offset - offset) <= (7 if offset else 0)
-    assert mechanism.shares[1] > 0.9
+    assert abs(mechanism.noise(0).offset - offset) <= (7 if offset else 0)
+    assert mechanism.shares[0, 1] > 0.9
 
 
 @pytest.mark.parametrize("evenly", [True, False])
@@ -50,5 +50,5 @@ def test_replacement_by_frequency_or_evenly_is_found(evenly):
     kept = rng.random(COUNT) < 0.5
     released = pd.DataFrame({"x": np.where(kept, people["x"], drawn)})
     mechanism = learned(people, released, {"x": CategoricalDomain(CODES)})
-    assert mechanism.evenly == evenly
-    assert mechanism.shares[0] == pytest.approx(0.5, abs=0.1)
+    assert mechanism.even[0] == evenly
+    assert mechanism.shares[0, 0] == pytest.approx(0.5, abs=0.1)

@@ -179,11 +179,14 @@ def test_the_expected_share_is_right_where_cells_are_suppressed(kind, rows, coun
     assert np.mean(stated) == pytest.approx(np.mean(right), abs=0.08)
 
 
+@pytest.mark.thorough_beyond(2)
 @pytest.mark.parametrize(("replaced", "low", "high"), [(False, 0.95, 1.0), (True, 0.0, 0.1)])
-def test_one_column_is_believed_alone_where_its_cells_point_at_different_people(replaced, low, high):
+@pytest.mark.parametrize("others", [["x"] * 60, ["y"] + ["x"] * 59], ids=["equal", "all but one equal"])
+def test_one_column_is_believed_alone_where_its_cells_point_at_different_people(others, replaced, low, high):
     rng = generator(9)
-    people = pd.DataFrame({"code": [f"c{number}" for number in rng.permutation(90000)[:60]], "land": "x"})
-    released = people.iloc[rng.integers(0, 60, 40) if replaced else rng.permutation(60)[:40]].reset_index(drop=True)
+    people = pd.DataFrame({"code": [f"c{number}" for number in rng.permutation(90000)[:60]], "land": others})
+    drawn = rng.integers(1, 60, 40) if replaced else 1 + rng.permutation(59)[:40]
+    released = people.iloc[drawn].reset_index(drop=True)
     release = MicrodataRelease(released, np.full(40, -1))
     domains = {name: CategoricalDomain(tuple(dict.fromkeys(people[name]))) for name in people}
     knowledge = Knowledge(people, Microdata(people, domains=domains))
