@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import importlib
+import inspect
 import os
 import signal
 import sys
@@ -147,9 +148,16 @@ def pytest_xdist_auto_num_workers():
     return (os.cpu_count() or 1) + 1
 
 
+def asked_ring(config):
+    """The ring that is asked for, "inner" or "thorough", if all of its tests and no others are; else None."""
+    if config.args_source is not config.ArgsSource.TESTPATHS:
+        return None
+    return {"not long and not thorough": "inner", "thorough and not long": "thorough"}.get(config.option.markexpr)
+
+
 def without_asked_ring(path, config):
     """Whether a test file has no test of the outer ring, if all of that ring and no other is asked for."""
-    if config.args_source is not config.ArgsSource.TESTPATHS or not config.option.markexpr.startswith("thorough"):
+    if asked_ring(config) != "thorough":
         return False
     return path.name.startswith("test_") and "thorough" not in path.read_text(encoding="utf-8")
 
@@ -157,6 +165,28 @@ def without_asked_ring(path, config):
 def pytest_ignore_collect(collection_path, config):
     """Import only test files of the ring: importing all takes every process of `-n` many seconds."""
     return without_asked_ring(collection_path, config) or None
+
+
+def may_be_thorough(mark):
+    """Whether a mark can put a test, or some of its parameters, into the outer ring."""
+    if mark.name != "parametrize":
+        return mark.name.startswith("thorough")
+    values = [*mark.args, *mark.kwargs.values()][1]
+    return not isinstance(values, list | tuple) or any(getattr(value, "marks", ()) for value in values)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector, obj):
+    """Make no tests of a function of the other ring: each process of `-n` would make thousands and deselect them."""
+    ring = asked_ring(collector.config)
+    if ring is None or not inspect.isfunction(obj):
+        return None
+    marks = [*collector.iter_markers(), *getattr(obj, "pytestmark", [])]
+    if ring == "inner":
+        other = any(mark.name in {"thorough", "long"} for mark in marks)
+    else:
+        other = not any(map(may_be_thorough, marks))
+    return [] if other else None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -50,7 +50,9 @@ class Thresholds(ABC):
         """Return the number of thresholds, or None if there are infinitely many; one by default."""
         return 1
 
-    def floors(self, count: int, bits: int) -> list[int]:
+    # Answers that are bought for equal parts of a budget ask for the same thresholds again and again.
+    @lru_cache(maxsize=2048)  # noqa: B019 (thresholds are small, and equal ones are one)
+    def floors(self, count: int, bits: int) -> tuple[int, ...]:
         """Return floor(2^bits t) of the first `count` thresholds, correct in every bit."""
         precision = int(bits * 0.302) + 20
         while True:
@@ -62,7 +64,7 @@ class Thresholds(ABC):
             # Thresholds lie strictly inside (0, 1), even where their bounds do not.
             lower, upper = [max(low, 0) for low in lower], [min(high, 2**bits - 1) for high in upper]
             if lower == upper:
-                return lower
+                return tuple(lower)
             precision *= 2
 
 
