@@ -44,24 +44,16 @@ from .statistics.exposure import utility_left as utility_left
 from .pages.exports import BOARD_COLUMNS as BOARD_COLUMNS
 from .pages.exports import MATRIX_COLUMNS as MATRIX_COLUMNS
 from .pages.exports import SETTING_COLUMNS as SETTING_COLUMNS
-from .pages.exports import matrix_to_csv as matrix_to_csv
-from .pages.exports import matrix_to_json as matrix_to_json
-from .pages.exports import settings_to_csv as settings_to_csv
-from .pages.exports import to_csv as to_csv
-from .pages.exports import to_json as to_json
-from .pages.tables import matrix_to_markdown as matrix_to_markdown
-from .pages.tables import matrix_to_terminal as matrix_to_terminal
-from .pages.latex import latex_board as latex_board
+from .pages.exports import Records as Records
+from .pages.exports import board_records as board_records
+from .pages.exports import matrix_records as matrix_records
+from .pages.exports import setting_records as setting_records
+from .pages.board_tables import board_sections as board_sections
+from .pages.board_tables import matrix_sections as matrix_sections
 from .pages.latex import latex_matrix as latex_matrix
-from .pages.tables import to_markdown as to_markdown
-from .pages.tables import to_terminal as to_terminal
 from .pages.page import render_page as render_page
-from .statistics.guarantee_table import guarantees_to_markdown as guarantees_to_markdown
-from .statistics.guarantee_table import guarantees_to_terminal as guarantees_to_terminal
 from .statistics.guarantee_table import guarantee_tables as guarantee_tables
 from .pages.comparison_tables import skip_tables as skip_tables
-from .pages.comparison_tables import skips_to_markdown as skips_to_markdown
-from .pages.comparison_tables import skips_to_terminal as skips_to_terminal
 
 # Comparison of two boards, gates and history
 from .statistics.comparison import Change as Change
@@ -70,12 +62,9 @@ from .statistics.comparison import compare as compare
 from .statistics.comparison import pace as pace
 from .statistics.comparison import plays_needed as plays_needed
 from .pages.comparison_tables import change_checks as change_checks
+from .pages.comparison_tables import change_records as change_records
 from .pages.comparison_tables import change_sections as change_sections
-from .pages.comparison_tables import changes_to_csv as changes_to_csv
-from .pages.comparison_tables import changes_to_json as changes_to_json
-from .pages.comparison_tables import changes_to_latex as changes_to_latex
-from .pages.comparison_tables import changes_to_markdown as changes_to_markdown
-from .pages.comparison_tables import changes_to_terminal as changes_to_terminal
+from .pages.comparison_tables import change_table as change_table
 from .statistics.gate import GateBounds as GateBounds
 from .statistics.gate import GateCheck as GateCheck
 from .statistics.gate import gate_checks as gate_checks
@@ -94,9 +83,8 @@ from .statistics.baseline import plays_to_judge as plays_to_judge
 from .pages.comparison_tables import BASELINE_COLUMNS as BASELINE_COLUMNS
 from .pages.comparison_tables import DEFENSE_COLUMNS as DEFENSE_COLUMNS
 from .pages.comparison_tables import baseline_columns as baseline_columns
+from .pages.comparison_tables import baseline_records as baseline_records
 from .pages.comparison_tables import baseline_sections as baseline_sections
-from .pages.comparison_tables import baseline_to_csv as baseline_to_csv
-from .pages.comparison_tables import baseline_to_json as baseline_to_json
 
 # Downtime by failures
 from .statistics.downtime import Incident as Incident
@@ -112,6 +100,7 @@ from .pages.report import Bars as Bars
 from .pages.report import Section as Section
 from .pages.report import Table as Table
 from .pages.report import render_report as render_report
+from .pages.report import table_sections as table_sections
 from .pages.report import report_to_csv as report_to_csv
 from .pages.report import report_to_json as report_to_json
 from .pages.latex import report_to_latex as report_to_latex

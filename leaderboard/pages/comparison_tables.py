@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
-from leaderboard import BaselineDifference, Change, ReportedCheck, Section, canonical, label, plays_to_judge
-from leaderboard.pages.exports import csv_text, json_text
-from leaderboard.pages.latex import latex_table
+from leaderboard import BaselineDifference, Change, ReportedCheck, Section, label, plays_to_judge
+from leaderboard.pages.board_tables import place_title
+from leaderboard.pages.exports import Records
 from leaderboard.pages.number_text import counted, number, range_text
-from leaderboard.pages.report import Table, report_to_markdown, report_to_terminal, table_sections
-from leaderboard.pages.tables import Column, cells_of, csv_lines, place_title, records_as_text
+from leaderboard.pages.report import Table
+from leaderboard.pages.tables import Column
 from leaderboard.results import goal_words, grouped_by
 from leaderboard.statistics import COUNTED, Pair
 
@@ -57,16 +56,6 @@ def skip_tables(pairs: Sequence[Pair]) -> dict[str, list[Table]]:
     return tables
 
 
-def skips_to_terminal(pairs: Sequence[Pair], width: int = 120) -> str:
-    """Skipped attacks as plain text of at most `width` characters a line; empty if there are none."""
-    return report_to_terminal(table_sections(skip_tables(pairs)), width)
-
-
-def skips_to_markdown(pairs: Sequence[Pair]) -> str:
-    """Skipped attacks as Markdown; empty if there are none."""
-    return report_to_markdown(table_sections(skip_tables(pairs)))
-
-
 BASELINE_COLUMNS = (
     *("scenario", "variant", "attack", "attack_parameters", "baseline", "baseline_parameters", "goal"),
     *("success", "baseline_success", "difference", "low", "high", "p"),
@@ -107,15 +96,9 @@ def baseline_sections(rows: Sequence[BaselineDifference]) -> list[Section]:
     return sections
 
 
-def baseline_to_csv(rows: Sequence[BaselineDifference]) -> str:
-    """A comparison with a baseline as CSV with the columns of `baseline_columns`."""
-    names = baseline_columns(rows)
-    return csv_text(names, [{name: getattr(row, name) for name in names} for row in rows])
-
-
-def baseline_to_json(rows: Sequence[BaselineDifference]) -> str:
-    """A comparison with a baseline as a JSON list of objects with the keys of `baseline_columns`."""
-    return json_text([{name: getattr(row, name) for name in baseline_columns(rows)} for row in rows])
+def baseline_records(rows: Sequence[BaselineDifference]) -> Records:
+    """A comparison with a baseline for programs, with the columns of `baseline_columns`."""
+    return Records.of(rows, baseline_columns(rows))
 
 
 def baseline_columns(rows: Sequence[BaselineDifference]) -> tuple[str, ...]:
@@ -153,7 +136,7 @@ def _cells(row: BaselineDifference) -> tuple[str | float | int, ...]:
 
 
 _CHANGE_COLUMNS = (
-    Column("mark", "", text=lambda change: _mark(change), in_csv=False),
+    Column("verdict", "verdict", text=lambda change: _verdict(change), in_csv=False),
     Column("scenario", "scenario", text=lambda change: place_title(change.scenario, change.variant)),
     Column("variant"),
     Column("defense", "defense", text=lambda change: _defenses(change)),
@@ -174,39 +157,17 @@ _CHANGE_COLUMNS = (
     *map(Column, ("judged", "worse", "significant", "alarm", "base_defense", "base_parameters")),
 )
 CHANGE_COLUMNS = tuple(column.name for column in _CHANGE_COLUMNS if column.in_csv)
-_HEADERS = tuple(str(column.heading) for column in _CHANGE_COLUMNS if column.heading is not None)
-_ALIGN = tuple(column.align for column in _CHANGE_COLUMNS if column.heading is not None)
+"""Columns of a comparison as CSV, and keys of its JSON."""
 
 
-def changes_to_terminal(changes: Sequence[Change]) -> str:
-    """Changes as a plain table: ``✗`` marks a significant worsening, ``✓`` a significant improvement."""
-    return records_as_text(_CHANGE_COLUMNS, changes, "simple")
+def change_table(changes: Sequence[Change], title: str = "") -> Table:
+    """Changes as a table, of which each significant one has a verdict."""
+    return Table.of(title, _CHANGE_COLUMNS, changes)
 
 
-def changes_to_markdown(changes: Sequence[Change]) -> str:
-    """Changes as a Markdown table."""
-    return records_as_text(_CHANGE_COLUMNS, changes, "pipe") + "\n"
-
-
-def changes_to_csv(changes: Sequence[Change]) -> str:
-    """Changes as CSV with the columns `CHANGE_COLUMNS`."""
-    return csv_lines(
-        CHANGE_COLUMNS,
-        (
-            [canonical(value) if isinstance(value, dict | bool) else value for value in record.values()]
-            for record in _records(changes)
-        ),
-    )
-
-
-def changes_to_json(changes: Sequence[Change]) -> str:
-    """Changes as a JSON list of objects with the keys `CHANGE_COLUMNS`."""
-    return json.dumps(_records(changes), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def changes_to_latex(changes: Sequence[Change]) -> str:
-    """Changes as a LaTeX table (booktabs)."""
-    return latex_table("Changes", _HEADERS, cells_of(_CHANGE_COLUMNS, changes), _ALIGN)
+def change_records(changes: Sequence[Change]) -> Records:
+    """Changes for programs, with the columns `CHANGE_COLUMNS`."""
+    return Records.of(changes, CHANGE_COLUMNS)
 
 
 def change_sections(changes: Sequence[Change], summary: str) -> list[Section]:
@@ -220,14 +181,8 @@ def change_sections(changes: Sequence[Change], summary: str) -> list[Section]:
         Lines above the tables.
     """
     significant = [change for change in changes if change.significant]
-    heads = ("verdict", *_HEADERS[1:])
-    words = {"✗": "✗ worse", "✓": "✓ better"}
     tables = [
-        Table(
-            counted(len(listed), what),
-            heads,
-            [[words.get(mark, mark), *rest] for mark, *rest in cells_of(_CHANGE_COLUMNS, listed)],
-        )
+        change_table(listed, counted(len(listed), what))
         for what, listed in (("significant change", significant), ("measure", changes))
     ]
     return [
@@ -251,12 +206,8 @@ def change_checks(changes: Sequence[Change]) -> list[ReportedCheck]:
     return checks
 
 
-def _records(changes: Sequence[Change]) -> list[dict[str, object]]:
-    return [{name: getattr(change, name) for name in CHANGE_COLUMNS} for change in changes]
-
-
-def _mark(change: Change) -> str:
-    return ("✗" if change.worse else "✓") if change.significant else ""
+def _verdict(change: Change) -> str:
+    return ("✗ worse" if change.worse else "✓ better") if change.significant else ""
 
 
 def _defenses(change: Change) -> str:

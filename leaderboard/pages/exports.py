@@ -1,13 +1,15 @@
-"""Board and matrix as CSV and JSON; equal results give equal bytes."""
+"""What boards, the matrix and settings hold for programs: records as CSV and JSON; equal results give equal bytes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from leaderboard import Exposure, Pair, Row, StatedGuarantee, Success, canonical
-from leaderboard.pages.tables import COLUMNS, csv_lines
+from leaderboard.pages.board_tables import COLUMNS
+from leaderboard.pages.tables import csv_lines
 from leaderboard.results.goals import GOALS
 
 BOARD_COLUMNS = tuple(column.name for column in COLUMNS if column.in_csv)
@@ -26,37 +28,67 @@ SETTING_COLUMNS = (
 """Columns of settings as CSV."""
 _CHANCE = {"reidentification": "chance"}
 """Columns of the chance level that are not named after their goal."""
-_SIGNIFICANT = frozenset({"p"})
-"""Columns with six significant digits: a p-value may be small, and is never 0."""
+_SIGNIFICANT = frozenset({"p", "base", "head"})
+"""Columns with six significant digits: p-values and times may be small, and are never 0."""
 
 
-def to_csv(rows: Sequence[Row]) -> str:
-    """The board as CSV with the columns `BOARD_COLUMNS`; a missing value is an empty field."""
-    return csv_text(BOARD_COLUMNS, [{name: getattr(row, name) for name in BOARD_COLUMNS} for row in rows])
+@dataclass(frozen=True)
+class Records:
+    """What programs read: one record a line of CSV, or an object of JSON.
+
+    Numbers have six decimals, p-values and the two sides of a comparison six significant digits instead. Parameters are
+    exact.
+
+    - columns: Columns of CSV.
+    - rows: Fields by name; JSON has them all.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Mapping[str, Any]]
+
+    @classmethod
+    def of(cls, things: Iterable[Any], columns: Sequence[str], further: Sequence[str] = ()) -> Records:
+        """Fields of things: `columns`, and in JSON `further` ones."""
+        return cls(columns, [{name: getattr(one, name) for name in (*columns, *further)} for one in things])
+
+    def csv(self) -> str:
+        """The records as CSV; a missing value is an empty field, and a mapping canonical JSON."""
+        return csv_lines(self.columns, ([_cell(name, row[name]) for name in self.columns] for row in self.rows))
+
+    def json(self) -> str:
+        """The records as a JSON list of objects."""
+        # Parameters are given, not measured, and stay exact.
+        rounded = [
+            {name: value if name.endswith("parameters") else _field(name, value) for name, value in row.items()}
+            for row in self.rows
+        ]
+        return json.dumps(rounded, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def to_json(rows: Sequence[Row], guarantees: Sequence[StatedGuarantee] = ()) -> str:
-    """The board as a JSON list of objects: the CSV's columns and further fields.
+def board_records(rows: Sequence[Row], guarantees: Sequence[StatedGuarantee] = ()) -> Records:
+    """The board for programs: the columns `BOARD_COLUMNS`, in JSON further fields.
 
     Parameters
     ----------
     rows : sequence of Row
         Rows as returned by `rank`.
     guarantees : sequence of StatedGuarantee
-        What the defenses guarantee. If there are any, each object has the field ``coverage``: the statement and the
-        columns by role, or null.
+        What the defenses guarantee. If there are any, each object of JSON has the field ``coverage``: the statement
+        and the columns by role, or null.
     """
-    records = [{column.name: column.value(row) for column in COLUMNS} for row in rows]
-    if guarantees:
-        by_setting = {guarantee.setting: guarantee for guarantee in guarantees}
-        for row, record in zip(rows, records, strict=True):
-            guarantee = by_setting.get((row.scenario, row.defense, canonical(row.parameters)))
-            record["coverage"] = guarantee and {"statement": guarantee.statement, **guarantee.roles}
-    return json_text(records)
+    records = Records.of(rows, BOARD_COLUMNS, [column.name for column in COLUMNS if not column.in_csv])
+    if not guarantees:
+        return records
+    by_setting = {guarantee.setting: guarantee for guarantee in guarantees}
+    own = (by_setting.get((row.scenario, row.defense, canonical(row.parameters))) for row in rows)
+    coverage = (one and {"statement": one.statement, **one.roles} for one in own)
+    return Records(
+        BOARD_COLUMNS, [{**row, "coverage": covers} for row, covers in zip(records.rows, coverage, strict=True)]
+    )
 
 
-def settings_to_csv(exposures: Sequence[Exposure]) -> str:
-    """Each setting with its worst attack over all goals, as CSV with the columns `SETTING_COLUMNS`.
+def setting_records(exposures: Sequence[Exposure]) -> Records:
+    """Each setting with its worst attack over all goals, with the columns `SETTING_COLUMNS`.
 
     ``advantage`` is the largest that was measured, which is no unbiased estimate. ``advantage_upper`` bounds the
     advantages of all attacks together with 95 %, if plays vary as they did. ``advantage_upper_sure`` bounds them
@@ -73,19 +105,15 @@ def settings_to_csv(exposures: Sequence[Exposure]) -> str:
         for one in exposures
         if one.utility is not None and one.overall is not None
     ]
-    return csv_text(SETTING_COLUMNS, [dict(zip(SETTING_COLUMNS, row, strict=True)) for row in rows])
+    return Records(SETTING_COLUMNS, [dict(zip(SETTING_COLUMNS, row, strict=True)) for row in rows])
 
 
-def matrix_to_csv(pairs: Sequence[Pair]) -> str:
-    """The matrix as CSV with the columns `MATRIX_COLUMNS`, one line per pair."""
-    return csv_text(MATRIX_COLUMNS, [_flat(pair) for pair in pairs])
-
-
-def matrix_to_json(pairs: Sequence[Pair]) -> str:
-    """The matrix as a JSON list of objects, one per pair."""
-    return json_text(
-        [{**_flat(pair), "measures": pair.measures, "reason": pair.reason, "seconds": pair.seconds} for pair in pairs]
-    )
+def matrix_records(pairs: Sequence[Pair]) -> Records:
+    """The matrix for programs, one record a pair: the columns `MATRIX_COLUMNS`, in JSON further fields."""
+    records = [
+        {**_flat(pair), "measures": pair.measures, "reason": pair.reason, "seconds": pair.seconds} for pair in pairs
+    ]
+    return Records(MATRIX_COLUMNS, records)
 
 
 def _flat(pair: Pair) -> dict[str, Any]:
@@ -111,31 +139,10 @@ def _rates(goal: str, success: Success | None) -> dict[str, float | None]:
     return dict(zip(names, (rate.value, rate.low, rate.high, success.chance), strict=True))
 
 
-def csv_text(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> str:
-    """Records as CSV with the given columns; parameters are canonical JSON, other numbers have six decimals.
-
-    P-values have six significant digits instead.
-    """
-    return csv_lines(columns, ([_cell(name, record[name]) for name in columns] for record in records))
-
-
 def _cell(name: str, value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     return canonical(value) if isinstance(value, Mapping) else _field(name, value)
-
-
-def json_text(records: Sequence[Mapping[str, Any]]) -> str:
-    """Records as a JSON list of objects; numbers have six decimals, those of parameters as many as they need.
-
-    P-values have six significant digits instead.
-    """
-    # Parameters are given, not measured, and stay exact.
-    rounded = [
-        {name: value if name.endswith("parameters") else _field(name, value) for name, value in record.items()}
-        for record in records
-    ]
-    return json.dumps(rounded, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _field(name: str, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Board and reports as LaTeX tables with the packages booktabs and graphicx."""
+"""Reports and the matrix as LaTeX tables with the packages booktabs and graphicx."""
 
 from __future__ import annotations
 
@@ -10,21 +10,12 @@ from itertools import pairwise
 from math import ceil
 from textwrap import indent
 
+from leaderboard.pages.board_tables import grids, interval_text, place_title
 from leaderboard.pages.number_text import number
-from leaderboard.pages.report import Section
-from leaderboard.pages.tables import (
-    ALIGNMENT,
-    HEADERS,
-    board_cells,
-    board_notes,
-    fold,
-    grids,
-    interval_text,
-    place_title,
-    terminal_width,
-)
+from leaderboard.pages.report import Section, heading
+from leaderboard.pages.tables import fold, terminal_width
 from leaderboard.results.goals import goal_words
-from leaderboard.statistics import Pair, Row, by_place, goals, plays_condition
+from leaderboard.statistics import Pair, goals, plays_condition
 from metrics.score import advantage
 
 # Layout of LaTeX tables: type size, line breaks in cells and turned headings, so that a table fits its line.
@@ -190,7 +181,6 @@ def row_ranges(fitted: Layout, caption: str) -> list[range]:
 
 PACKAGES = r"% \usepackage{booktabs,graphicx}"
 """First line of each table: the packages that a document loads for it."""
-UNITS = "Utility, success, chance, advantage and score: shares of 1"
 # Letters of other languages stay: LaTeX reads UTF-8.
 _ESCAPES = str.maketrans(
     {
@@ -229,19 +219,11 @@ _ESCAPES = str.maketrans(
 _MINUS = re.compile(r"(?<![\w.)\]])-(?=\.?\d)")
 
 
-def latex_board(rows: Sequence[Row]) -> str:
-    """The board as LaTeX (booktabs), one table per scenario and variant; captions state units and intervals."""
-    return "\n".join(
-        latex_table(place_title(*place), HEADERS, board_cells(group), ALIGNMENT, f"{UNITS}. {board_notes(group)}")
-        for place, group in by_place(rows).items()
-    )
-
-
 def report_to_latex(sections: Sequence[Section]) -> str:
     """Tables of a report as LaTeX (booktabs)."""
     return "\n".join(
         latex_table(
-            f"{section.title}: {table.title}",
+            heading(section, table),
             table.columns,
             table.texts(),
             table.align,
@@ -435,8 +417,8 @@ class _Cells:
             if self.intervals
             else "The CSV form of the matrix has the 95 % intervals"
         )
-        heading = f"{title}: success in {' / in '.join(words)}"
-        return latex_table(heading, self.headers, self.lines, self.sides, "\n".join(notes), self.bold)
+        caption = f"{title}: success in {' / in '.join(words)}"
+        return latex_table(caption, self.headers, self.lines, self.sides, "\n".join(notes), self.bold)
 
 
 def _cell(pair: Pair, columns: Sequence[str], intervals: bool) -> str:

@@ -18,12 +18,7 @@ from leaderboard import (
     skip_tables,
 )
 from leaderboard.pages.advantage_axis import SCALE_WORDS, SCALES
-from leaderboard.pages.chart import picture
-from leaderboard.pages.documents import render
-from leaderboard.pages.heat_map import heat_map
-from leaderboard.pages.number_text import counted, measure, number
-from leaderboard.pages.operating_curves import Style, curve_styles, draw_curves, guide_settings
-from leaderboard.pages.tables import (
+from leaderboard.pages.board_tables import (
     LARGEST,
     ON_PAGE,
     advantage_text,
@@ -34,6 +29,11 @@ from leaderboard.pages.tables import (
     plays_text,
     rank_texts,
 )
+from leaderboard.pages.chart import picture
+from leaderboard.pages.documents import render
+from leaderboard.pages.heat_map import heat_map
+from leaderboard.pages.number_text import counted, measure, number
+from leaderboard.pages.operating_curves import Style, curve_styles, draw_curves, guide_settings
 from leaderboard.results.goals import goal_heading, goal_meaning, goal_title, goal_words, in_order, sought
 from leaderboard.statistics import SummaryTables, by_place, plays_condition, settings_of, sure_note
 

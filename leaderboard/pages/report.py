@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -14,13 +14,11 @@ from leaderboard import Lines, Series, Store, canonical
 from leaderboard.pages.documents import render
 from leaderboard.pages.line_chart import draw
 from leaderboard.pages.number_text import measure, name_parts, number
-from leaderboard.pages.tables import broken, csv_lines, fold, terminal_width, text_table
+from leaderboard.pages.tables import Column, broken, cells_of, csv_lines, fold, terminal_width, text_table
 
 Value = str | float | int | None
 NARROWEST = 10
 """Width down to which the columns of a table are narrowed on a terminal."""
-HEADER_PADDING = 2
-"""Characters that tabulate adds to the width of a heading."""
 BRIEF = 4
 """Characters of the longest rank."""
 PHONE, PADDING = 52, 2
@@ -42,7 +40,9 @@ class Table:
     digits : int or None
         Decimals of numbers of type float. With None, integers have none and fractions three (`measure`).
     note : str
-        Note below the table.
+        Note below the table, of one line or several.
+    sides : sequence of {"left", "right"} or None
+        Alignment of the columns; None for that of the values (`align`).
     """
 
     title: str
@@ -50,6 +50,14 @@ class Table:
     rows: Sequence[Sequence[Value]]
     digits: int | None = 1
     note: str = ""
+    sides: Sequence[str] | None = None
+
+    @classmethod
+    def of(cls, title: str, columns: Sequence[Column], records: Iterable[Any], note: str = "") -> Table:
+        """A table of records in the columns that people see."""
+        shown = [column for column in columns if column.heading is not None]
+        heads = tuple(str(column.heading) for column in shown)
+        return cls(title, heads, cells_of(shown, records), note=note, sides=[column.align for column in shown])
 
     @property
     def brief(self) -> bool:
@@ -66,7 +74,9 @@ class Table:
 
     @property
     def align(self) -> list[str] | None:
-        """Alignment of the columns by the values of the first row: texts left, numbers right; None without rows."""
+        """Alignment of the columns: texts of the first row left, numbers right, if none is given; None without rows."""
+        if self.rows and self.sides is not None:
+            return list(self.sides)
         return ["left" if isinstance(value, str) else "right" for value in self.rows[0]] if self.rows else None
 
     def texts(self) -> list[list[str]]:
@@ -216,11 +226,18 @@ def _joined(sections: Sequence[Section], form: str, width: int | None = None) ->
         if limits is not None:
             # Not left to tabulate, which would take 512,000 for an integer here and fail.
             cells = [[_folded(cell, limit) for cell, limit in zip(row, limits, strict=True)] for row in cells]
-            heads = [_folded(head, limit - HEADER_PADDING) for head, limit in zip(heads, limits, strict=True)]
+            heads = [_folded(head, limit) for head, limit in zip(heads, limits, strict=True)]
         body = text_table(heads, cells, table.align, form)
-        note = textwrap.fill(table.note, width, break_on_hyphens=False) if width else table.note
-        parts.append(f"{section.title}: {table.title}\n\n{body}" + (f"\n\n{note}" if note else ""))
+        lines = table.note.splitlines()
+        note = "\n".join(textwrap.fill(line, width, break_on_hyphens=False) for line in lines) if width else table.note
+        title = heading(section, table)
+        parts.append("\n\n".join(filter(None, [f"### {title}" if title and form == "pipe" else title, body, note])))
     return "\n\n\n".join(parts) + "\n" * bool(parts)
+
+
+def heading(section: Section, table: Table) -> str:
+    """Heading of a table where it stands alone."""
+    return ": ".join(filter(None, [section.title, table.title]))
 
 
 def _folded(text: str, width: int) -> str:
@@ -232,12 +249,9 @@ def _folded(text: str, width: int) -> str:
 def _column_widths(table: Table, width: int) -> list[int]:
     """Widths of the columns, two spaces apart, of which the widest are narrowed until the table fits."""
     columns = zip(table.columns, *table.texts(), strict=True)
-    widths = [max(terminal_width(heading) + HEADER_PADDING, *map(terminal_width, cells)) for heading, *cells in columns]
+    widths = [max(map(terminal_width, column)) for column in columns]
     room = width - 2 * (len(widths) - 1)
-    whole = [
-        max(NARROWEST, _longest_part(heading) + HEADER_PADDING, *map(_longest_part, cells))
-        for heading, *cells in zip(table.columns, *table.texts(), strict=True)
-    ]
+    whole = [max(NARROWEST, *map(_longest_part, column)) for column in zip(table.columns, *table.texts(), strict=True)]
     # Words are broken only if the table then fits.
     narrowest = [min(NARROWEST, one) for one in widths]
     for least in (whole, *([narrowest] if sum(narrowest) <= room else [])):

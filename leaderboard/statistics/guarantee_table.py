@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from leaderboard.pages import Table, report_to_terminal, table_sections, text_table
+from leaderboard.pages import Table
 from leaderboard.results import ROLES, StatedGuarantee, canonical, grouped_by, label
 
 TITLE = "What the guarantees cover"
@@ -74,20 +74,6 @@ def guarantee_tables(guarantees: Sequence[StatedGuarantee]) -> dict[str, list[Ta
         for scenario, own in by_scenario.items()
         if any(guarantee.statement for guarantee in own)
     }
-
-
-def guarantees_to_terminal(guarantees: Sequence[StatedGuarantee], width: int = 120) -> str:
-    """What guarantees cover as plain text of at most `width` characters a line; empty if nothing is known."""
-    return report_to_terminal(table_sections(guarantee_tables(guarantees)), width)
-
-
-def guarantees_to_markdown(guarantees: Sequence[StatedGuarantee]) -> str:
-    """What guarantees cover as Markdown; empty if nothing is known."""
-    return "\n".join(
-        f"### {scenario}: {table.title}\n\n{text_table(table.columns, table.texts(), None, 'pipe')}\n\n{table.note}\n"
-        for scenario, tables in guarantee_tables(guarantees).items()
-        for table in tables
-    )
 
 
 def _columns_by_role(guarantee: StatedGuarantee) -> str:

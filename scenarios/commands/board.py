@@ -10,6 +10,7 @@ import click
 import leaderboard as lb
 from metrics.columns import refuse
 from scenarios.commands.common import (
+    STORED_NAMES,
     db_option,
     echo,
     echo_earlier,
@@ -22,6 +23,7 @@ from scenarios.commands.common import (
     write_page,
     write_report,
     written_board,
+    written_records,
     written_summary,
 )
 
@@ -189,10 +191,9 @@ def _show_baseline(
         echo_earlier(stored.earlier)
     if not rows:
         exit_without(f"no other attack shares a goal, and two plays or more, with {baseline}")
-    records = {"csv": lb.baseline_to_csv, "json": lb.baseline_to_json}
     sections = lb.baseline_sections(shown_rows(rows))
     with_earlier = [*sections, *lb.earlier_sections(stored.earlier)]
-    text = records[form](rows) if form in records else None
+    text = written_records(lb.baseline_records(rows), form) if form in STORED_NAMES else None
     shown = with_earlier if in_text else sections
     write_report(f"Attacks compared with {baseline}", {"database": db}, shown, form, html, page=with_earlier, text=text)
 

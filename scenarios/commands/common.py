@@ -198,7 +198,7 @@ def echo_notes(notes: Iterable[Note], *, err: bool = True) -> None:
 def echo_with_earlier(text: str, earlier: Sequence[lb.Earlier], form: str) -> None:
     """Write a board to standard output, and what it leaves out below it; for programs, to standard error."""
     if form in ("table", "markdown") and earlier:
-        text = below(text, report_writers()[form](lb.earlier_sections(earlier)))
+        text = f"{text}\n\n{written(lb.earlier_sections(earlier), form)}"
     echo_board(text)
     if form not in ("table", "markdown"):
         echo_earlier(earlier)
@@ -238,31 +238,18 @@ def written_board(
     results: Sequence[lb.Result], form: str, *, matrix: bool, guarantees: Sequence[lb.StatedGuarantee] = ()
 ) -> str:
     """The board of some results as text in one of `FORMATS`, and below it what the guarantees cover."""
-    if form not in STORED_NAMES:
-        results, guarantees = _shown(results, guarantees)
+    if form in STORED_NAMES:
+        return written_records(
+            lb.matrix_records(lb.matrix(results)) if matrix else lb.board_records(lb.rank(results), guarantees), form
+        )
+    results, guarantees = _shown(results, guarantees)
+    pairs = lb.matrix(results)
     if matrix:
-        writers: dict[str, Any] = {
-            "table": lb.matrix_to_terminal,
-            "markdown": lb.matrix_to_markdown,
-            "csv": lb.matrix_to_csv,
-            "json": lb.matrix_to_json,
-            "latex": lb.latex_matrix,
-        }
-        return str(writers[form](lb.matrix(results)))
-    writers = {
-        "table": lambda rows: below(
-            lb.to_terminal(rows, width=terminal_width()),
-            lb.guarantees_to_terminal(guarantees, width=terminal_width()),
-            lb.skips_to_terminal(lb.matrix(results), width=terminal_width()),
-        ),
-        "markdown": lambda rows: below(
-            lb.to_markdown(rows), lb.guarantees_to_markdown(guarantees), lb.skips_to_markdown(lb.matrix(results))
-        ),
-        "csv": lb.to_csv,
-        "json": lambda rows: lb.to_json(rows, guarantees),
-        "latex": lb.latex_board,
-    }
-    return str(writers[form](lb.rank(results)))
+        return lb.latex_matrix(pairs) if form == "latex" else written(lb.matrix_sections(pairs), form)
+    sections = lb.board_sections(lb.rank(results))
+    if form != "latex":
+        sections += [*lb.table_sections(lb.guarantee_tables(guarantees)), *lb.table_sections(lb.skip_tables(pairs))]
+    return written(sections, form)
 
 
 def _shown(
@@ -274,18 +261,11 @@ def _shown(
     return shown_board(results, guarantees)
 
 
-def below(board: str, *more: str) -> str:
-    """A board with more texts below it, where there are any."""
-    for text in filter(None, more):
-        board = f"{board.rstrip()}\n\n{text}"
-    return board
-
-
 def written_summary(results: Sequence[lb.Result], form: str) -> str:
     """The summary of some results as text in one of `FORMATS`; by goal too, except on the terminal."""
     if form not in STORED_NAMES:
         results, _ = _shown(results, ())
-    return str(report_writers()[form](lb.summarize(results, by_goal=form != "table")))
+    return written(lb.summarize(results, by_goal=form != "table"), form)
 
 
 def shows_summary(results: Sequence[lb.Result], form: str, *, matrix: bool) -> bool:
@@ -364,7 +344,7 @@ def write_report(
     The page has the same sections, unless `page` gives it others. If there is a `text`, it replaces that of the
     sections on standard output.
     """
-    echo_board(report_writers()[form](sections) if text is None else text)
+    echo_board(written(sections, form) if text is None else text)
     if html is not None:
         write_report_page(title, about, page or sections, html)
 
@@ -377,15 +357,22 @@ def write_report_page(title: str, about: Mapping[str, str], sections: Sequence[l
     echo(f"page written to {path}", err=True)
 
 
-def report_writers() -> dict[str, Any]:
-    """Function that writes a report as text, by format."""
-    return {
-        "table": lambda sections: lb.report_to_terminal(sections, width=terminal_width()),
+def written(sections: Sequence[lb.Section], form: str) -> str:
+    """Sections of a report as text in one of `FORMATS`."""
+    if form == "table":
+        return lb.report_to_terminal(sections, width=terminal_width())
+    writers = {
         "markdown": lb.report_to_markdown,
         "csv": lb.report_to_csv,
         "json": lb.report_to_json,
         "latex": lb.report_to_latex,
     }
+    return writers[form](sections)
+
+
+def written_records(records: lb.Records, form: str) -> str:
+    """Records as text in one of `STORED_NAMES`."""
+    return records.json() if form == "json" else records.csv()
 
 
 def write_text(text: str, path: Path) -> None:

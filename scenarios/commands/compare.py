@@ -23,6 +23,8 @@ from scenarios.commands.common import (
     html_option,
     report_checks,
     write_report_page,
+    written,
+    written_records,
 )
 
 if TYPE_CHECKING:
@@ -116,16 +118,11 @@ def compare(
     if not changes:
         exit_without(_nothing(base, head, sides, pairs))
     listed = [change for change in changes if everything or change.significant]
-    writers = {
-        "table": lb.changes_to_terminal,
-        "markdown": lb.changes_to_markdown,
-        "csv": lb.changes_to_csv,
-        "json": lb.changes_to_json,
-        "latex": lb.changes_to_latex,
-    }
-    pure = form in ("csv", "json", "latex")
-    if listed or pure:
-        echo_board(writers[form](listed if form in STORED_NAMES else shown_rows(listed)))
+    pure = form in (*STORED_NAMES, "latex")
+    if form in STORED_NAMES:
+        echo_board(written_records(lb.change_records(listed), form))
+    elif listed or pure:
+        echo_board(written([lb.Section("Changes", tables=(lb.change_table(shown_rows(listed)),))], form))
     skipped = newly_skipped(sides[0], sides[1], pairs)
     summary = _summary(changes, paces(*sides), level, lb.plays_needed(changes, level), skipped)
     echo(("\n" if listed else "") + summary, err=pure)

@@ -11,7 +11,7 @@ import click
 
 import leaderboard as lb
 from metrics.columns import refuse, require
-from scenarios.commands.common import FORMATS, db_option, echo_board, exit_without, report_writers
+from scenarios.commands.common import FORMATS, db_option, echo_board, exit_without, written
 
 EPILOG = """\b
 Examples:
@@ -100,7 +100,7 @@ def downtime(
         incidents += tournament_incidents(Tournament(folder))
     now = datetime.now(UTC)
     costs = [] if cost is None else [lb.downtime_cost_table(incidents, now, cost, reduction)]
-    echo_board(report_writers()[form]((lb.Section("Failures", tables=(lb.downtime_table(incidents, now), *costs)),)))
+    echo_board(written([lb.Section("Failures", tables=(lb.downtime_table(incidents, now), *costs))], form))
 
 
 def incidents_in_file(path: Path) -> list[lb.Incident]:

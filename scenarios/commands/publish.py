@@ -134,7 +134,7 @@ def _write(
     write_results(folder, results)
     texts = {
         "board.csv": written_board(results, "csv", matrix=False),
-        "settings.csv": lb.settings_to_csv(lb.exposures(results)),
+        "settings.csv": lb.setting_records(lb.exposures(results)).csv(),
         "matrix.csv": written_board(results, "csv", matrix=True),
         "summary.md": written_summary(results, "markdown"),
     }

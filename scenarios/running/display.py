@@ -289,7 +289,7 @@ class RunDisplay:
 
         self.board_shown = True
         width = self.display.console.width if sys.stderr.isatty() else 120
-        table = lb.to_terminal(lb.rank(results), width=width)
+        table = lb.report_to_terminal(lb.board_sections(lb.rank(results)), width)
         seconds = time.monotonic() - self.began
         self.display.console.print(printable(f"{title} ({seconds:.1f} s):\n\n{table}\n"), markup=False)
 

@@ -9,7 +9,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from leaderboard.pages import Column, csv_text, records_as_text
+from leaderboard import Section, Table, report_to_markdown, report_to_terminal
+from leaderboard.pages import Column, Records
 from leaderboard.results import Result, Store, canonical, grouped_by, identity, label
 from scenarios.running.units import DONE, Catalogue
 
@@ -149,17 +150,15 @@ _COLUMNS = (
 
 def written_explanations(explanations: Sequence[Explanation], form: str) -> str:
     """Format explanations as ``table``, ``markdown``, ``csv`` or ``json``."""
-    records = [{column.name: column.value(one) for column in _COLUMNS} for one in explanations]
+    records = Records.of(explanations, [column.name for column in _COLUMNS])
     if form == "json":
-        return json.dumps(records, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+        return records.json()
     if form == "csv":
-        return csv_text(
-            [column.name for column in _COLUMNS],
-            [{**record, "plays": _ranges(record["plays"])} for record in records],
-        )
+        return Records(records.columns, [{**row, "plays": _ranges(row["plays"])} for row in records.rows]).csv()
     if not explanations:
         return "nothing is to be played\n"
-    return records_as_text(_COLUMNS, explanations, "pipe" if form == "markdown" else "simple") + "\n"
+    section = Section("", tables=(Table.of("", _COLUMNS, explanations),))
+    return (report_to_markdown if form == "markdown" else report_to_terminal)([section])
 
 
 def _ranges(plays: Sequence[int]) -> str:

@@ -4,7 +4,7 @@ import io
 
 import pandas as pd
 
-from leaderboard import SETTING_COLUMNS, Result, exposures, settings_to_csv
+from leaderboard import SETTING_COLUMNS, Result, exposures, setting_records
 from metrics import Score
 
 
@@ -20,7 +20,7 @@ def results(defense, rates, plays=12):
 
 def test_a_setting_has_the_worst_attack_of_all_goals():
     played = [*results("Mondrian", {"membership": 0.6, "attribute": 0.9}), *results("Unattacked", {})]
-    text = settings_to_csv(exposures(played))
+    text = setting_records(exposures(played)).csv()
     table = pd.read_csv(io.StringIO(text))
     assert tuple(table.columns) == SETTING_COLUMNS
     [row] = table.to_dict("records")
@@ -34,4 +34,4 @@ def test_a_setting_has_the_worst_attack_of_all_goals():
     assert row["advantage"] == 0.8 < row["advantage_upper"] <= 1
     assert row["advantage_upper"] < row["advantage_upper_sure"] == round(exposure.overall.sure_upper, 6) < 1
     assert row["utility"] == exposure.utility.value
-    assert text == settings_to_csv(exposures(played[::-1]))
+    assert text == setting_records(exposures(played[::-1])).csv()

@@ -9,18 +9,18 @@ import pytest
 from leaderboard import (
     Result,
     Store,
+    board_records,
+    board_sections,
     history_of,
     history_report,
     matrix,
     rank,
     record_run,
     render_page,
-    to_csv,
-    to_json,
-    to_markdown,
-    to_terminal,
+    report_to_latex,
+    report_to_markdown,
+    report_to_terminal,
 )
-from leaderboard.pages.latex import latex_board
 from leaderboard.statistics.board import cross_fitted_advantage
 from leaderboard.statistics.pairs import Success
 from metrics import Score
@@ -78,13 +78,14 @@ UNMEASURED = [trial("Release", play, 0.7) for play in range(3)]
 def test_the_largest_advantage_is_marked_where_no_play_is_left_to_estimate_it(results, unbiased):
     rows = rank(results)
     assert rows[0].advantage_unbiased is unbiased
-    terminal, markdown, latex = to_terminal(rows), to_markdown(rows), latex_board(rows)
+    writers = (report_to_terminal, report_to_markdown, report_to_latex)
+    terminal, markdown, latex = (write(board_sections(rows)) for write in writers)
     page = render_page(rows, matrix(results), {}, {})
     for text in (terminal, markdown, latex, page):
         assert bool(re.search(r"\.[24]0 max\b", text)) is not unbiased
         assert ("largest advantage measured" in text) is not unbiased
-    assert f'"advantage_unbiased": {str(unbiased).lower()}' in to_json(rows)
-    assert to_csv(rows).splitlines()[1].endswith(f",{str(unbiased).lower()}")
+    assert f'"advantage_unbiased": {str(unbiased).lower()}' in board_records(rows).json()
+    assert board_records(rows).csv().splitlines()[1].endswith(f",{str(unbiased).lower()}")
 
 
 def test_the_history_marks_the_largest_advantage(tmp_path):

@@ -13,7 +13,7 @@ from typing import Any
 from defenses import Constant, Identity, MicrodataDefense, Mondrian, PrivateMarginals, RetentionReplacement
 from leaderboard import Section, StatedGuarantee, Store, Table, guarantee_tables, label
 from leaderboard.pages import Value, number
-from leaderboard.pages.tables import interval_text
+from leaderboard.pages.board_tables import interval_text
 from leaderboard.results.goals import goal_meaning, goal_title, goal_words, in_order
 from metrics import Estimate, Score
 from metrics.columns import one_line

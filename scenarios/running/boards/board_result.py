@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import leaderboard as lb
 from leaderboard import BaselineDifference, Change, Earlier, GateCheck, Pair, Row, StatedGuarantee
-from leaderboard.pages import (
-    ALIGNMENT,
-    HEADERS,
-    StandalonePicture,
-    board_cells,
-    board_notes,
-    pictures_of,
-    place_title,
-    text_table,
-)
+from leaderboard.pages import StandalonePicture, pictures_of, place_title, text_table
 from leaderboard.results.result import FAILURES, Result, label
 from leaderboard.results.version import version
 from metrics.columns import refuse, require, write_atomically
@@ -414,12 +405,11 @@ class BoardResult:
 
     def to_latex(self) -> str:
         """The board as LaTeX tables for the packages booktabs and graphicx."""
-        return lb.latex_board(self._shown_rows)
+        return lb.report_to_latex(lb.board_sections(self._shown_rows))
 
     def to_markdown(self) -> str:
         """The board as Markdown tables."""
-        notes = lb.report_to_markdown(lb.earlier_sections(self.earlier)) if self.earlier else ""
-        return "\n".join(filter(None, [lb.to_markdown(self._shown_rows), notes]))
+        return lb.report_to_markdown([*lb.board_sections(self._shown_rows), *lb.earlier_sections(self.earlier)])
 
     def save(self, path: str | Path) -> Path:
         """Write the board as a page (``.html``), LaTeX (``.tex``), Markdown (``.md``), CSV or JSON, by the suffix.
@@ -436,8 +426,8 @@ class BoardResult:
             ".html": self.to_html,
             ".tex": self.to_latex,
             ".md": self.to_markdown,
-            ".csv": lambda: lb.to_csv(self.rows),
-            ".json": lambda: lb.to_json(self.rows, self.guarantees),
+            ".csv": lambda: lb.board_records(self.rows).csv(),
+            ".json": lambda: lb.board_records(self.rows, self.guarantees).json(),
         }
         refuse(path.suffix not in writers, f"a board is written as {', '.join(writers)}; got {path.name!r}")
         # A board holds no records: others may read it as far as the umask lets them.
@@ -446,20 +436,19 @@ class BoardResult:
 
     def __repr__(self) -> str:
         """The board as the terminal shows it."""
-        board = lb.to_terminal(self._shown_rows) if self.rows else "a board without results"
+        board = lb.report_to_terminal(lb.board_sections(self._shown_rows)) or "a board without results"
         return "\n\n".join([board, *map(str, self.earlier)])
 
     def _repr_html_(self) -> str:
         """Tables for a notebook."""
-        from leaderboard.statistics.board import by_place
-
         if not self.rows:
             return "".join(["<p>a board without results</p>", *self._earlier_html])
         parts = []
-        for place, group in by_place(self._shown_rows).items():
-            notes = "<br>".join(map(escape, board_notes(group).splitlines()))
-            table = text_table(HEADERS, board_cells(group), ALIGNMENT, "html")
-            parts.append(f"<h4>{escape(place_title(*place))}</h4>{table}<p><small>{notes}</small></p>")
+        for section in lb.board_sections(self._shown_rows):
+            (table,) = section.tables
+            notes = "<br>".join(map(escape, table.note.splitlines()))
+            body = text_table(table.columns, table.texts(), table.align, "html")
+            parts.append(f"<h4>{escape(section.title)}</h4>{body}<p><small>{notes}</small></p>")
         return "\n".join([*parts, *self._earlier_html])
 
     @property

@@ -331,7 +331,7 @@ class Board:
         pages = {
             "standings.csv": self.standings_csv(),
             "standings.html": lb.render_report(title, about, (lb.Section("Standings", tables=(self.table,)),)),
-            "matrix.csv": lb.matrix_to_csv(lb.matrix(results)),
+            "matrix.csv": lb.matrix_records(lb.matrix(results)).csv(),
             # Pages say the remarks of the CSV file in other languages, too.
             "remarks.json": json.dumps(
                 [said.plain() for one in self.ordered if isinstance(said := remark(one), Sentence)]

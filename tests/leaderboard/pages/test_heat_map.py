@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from leaderboard import Pair, Row
+from leaderboard.pages.board_tables import grids
 from leaderboard.pages.heat_map import STEPS, heat_map
-from leaderboard.pages.tables import grids
 from leaderboard.statistics.pairs import Success
 
 FAMILIES = ["Mondrian", "Rounding"]

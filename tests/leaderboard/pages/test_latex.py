@@ -13,16 +13,16 @@ from leaderboard import (
     Result,
     Section,
     Table,
-    changes_to_latex,
+    board_sections,
+    change_table,
     compare,
-    latex_board,
     latex_matrix,
     matrix,
     rank,
     report_to_latex,
 )
+from leaderboard.pages.board_tables import HEADERS
 from leaderboard.pages.latex import latex_table, latex_text, layout, row_ranges
-from leaderboard.pages.tables import HEADERS
 from metrics import Score
 
 # Long names and parameters of shipped methods, as a paper has them.
@@ -74,7 +74,7 @@ def test_a_first_cell_is_no_argument_of_the_line_break_above(cell):
 
 
 def test_a_board_is_a_table_with_caption_units_and_label():
-    text = latex_board(rank(played(0)))
+    text = report_to_latex(board_sections(rank(played(0))))
     assert "\\caption{bank, decoys=hard. Utility, success, chance, advantage and score: shares of 1. 20" in text
     assert "95 \\% intervals across plays, if plays vary as they did here.}" in text
     assert "\\label{tab:bank-decoys-hard}" in text
@@ -105,11 +105,16 @@ def long_results(defenses=LONG_DEFENSES, attacks=LONG_ATTACKS, gain=0.0):
     return results
 
 
+def changes():
+    """A section of forty changes."""
+    return Section("", tables=(change_table(compare(long_results(), long_results(gain=0.1))[:40], "Changes"),))
+
+
 TABLES = {
     "matrix": lambda: latex_matrix(matrix(long_results())),
-    "ranking": lambda: latex_board(rank(long_results())),
+    "ranking": lambda: report_to_latex(board_sections(rank(long_results()))),
     "more attacks than defenses": lambda: latex_matrix(matrix(long_results(LONG_DEFENSES[:2]))),
-    "changes": lambda: changes_to_latex(compare(long_results(), long_results(gain=0.1))[:40]),
+    "changes": lambda: report_to_latex([changes()]),
     "narrow": lambda: latex_table("Risk", ["defense", "ε"], [["[0,9] & more", "-.5"]], ["left", "right"]),
 }
 
@@ -142,7 +147,7 @@ def test_a_table_fits_a_line_of_an_article_in_legible_type(name, tmp_path):
 MANY = [(f"{name}{number}", *rest) for number in range(4) for name, *rest in LONG_DEFENSES]
 LONG_TABLES = {
     "matrix": lambda: latex_matrix(matrix(long_results(MANY))),
-    "ranking": lambda: latex_board(rank(long_results(MANY, LONG_ATTACKS[:2]))),
+    "ranking": lambda: report_to_latex(board_sections(rank(long_results(MANY, LONG_ATTACKS[:2])))),
     "one line each": lambda: latex_table("Risk", ["defense"], [[name] for name, *_ in MANY], None, "A note. " * 20),
 }
 

@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 from browser_tools import chromium
 
-from leaderboard import Pair, Result, Row, exposures, matrix, rank, render_page, summary_tables, to_terminal
+from leaderboard import (
+    Pair,
+    Result,
+    Row,
+    board_sections,
+    exposures,
+    matrix,
+    rank,
+    render_page,
+    report_to_terminal,
+    summary_tables,
+)
 from leaderboard.pages.chart import picture
 from leaderboard.results.goals import goal_meaning, goal_title, sought
 from leaderboard.statistics.exposure import Exposure, WorstAttack
@@ -382,7 +393,7 @@ def test_equal_scores_share_a_rank_on_page_and_terminal_and_a_disc_has_the_text_
     assert shown == ["1", "2a", "2b", "2c"]
     first = text[text.index('class="chart wide') :].partition("</svg>")[0]
     assert sorted(re.findall(r'text-anchor="middle"[^>]*>(\d+[a-z]?)</text>\s*</g>', first)) == shown
-    lines = to_terminal(rows).splitlines()
+    lines = report_to_terminal(board_sections(rows)).splitlines()
     assert [line.replace("★", "").split()[:2] for line in lines[4:8]] == [
         ["1", "Good"],
         ["2a", "A"],
@@ -390,7 +401,7 @@ def test_equal_scores_share_a_rank_on_page_and_terminal_and_a_disc_has_the_text_
         ["2c", "C"],
     ]
     assert "a rank with a letter: equal scores" in lines[-1]
-    assert "a rank with a letter" not in to_terminal(rows[:2])
+    assert "a rank with a letter" not in report_to_terminal(board_sections(rows[:2]))
 
 
 def test_a_scatter_chart_has_both_axes_and_says_which() -> None:

@@ -94,8 +94,8 @@ def test_a_p_at_its_floor_is_explained():
 
 def test_a_small_p_is_not_rounded_to_0():
     rows = compare_with_baseline(trials(0.2, plays=14, noise=1e-6), "Base")
-    (line,) = csv.DictReader(io.StringIO(lb.baseline_to_csv(rows)))
-    (record,) = json.loads(lb.baseline_to_json(rows))
+    (line,) = csv.DictReader(io.StringIO(lb.baseline_records(rows).csv()))
+    (record,) = json.loads(lb.baseline_records(rows).json())
     assert float(line["p"]) == record["p"] == pytest.approx(2 / 4**14, rel=1e-5)
     assert "7.5e-09 is the smallest p that 14 plays can give" in lb.baseline_sections(rows)[0].tables[0].note
 

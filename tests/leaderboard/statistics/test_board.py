@@ -13,21 +13,20 @@ from scipy.stats import t as student
 
 from leaderboard import (
     Result,
+    board_records,
+    board_sections,
     label,
     matrix,
-    matrix_to_csv,
-    matrix_to_json,
-    matrix_to_markdown,
-    matrix_to_terminal,
+    matrix_records,
+    matrix_sections,
     pooled_utility,
     rank,
-    to_csv,
-    to_json,
-    to_markdown,
-    to_terminal,
+    report_to_markdown,
+    report_to_terminal,
 )
+from leaderboard.pages.board_tables import rank_texts
 from leaderboard.pages.number_text import number
-from leaderboard.pages.tables import fold, rank_texts
+from leaderboard.pages.tables import fold
 from metrics import Score
 
 
@@ -158,7 +157,7 @@ def test_missing_scores_rank_last_and_are_on_no_front() -> None:
     assert [row.defense for row in rows[4:]] == ["Aaa", "Skipped", "Unattacked", "Useless"]
     assert all(row.score is None and row.rank is None and not row.pareto for row in rows[4:])
     assert (rows[4].failures, rows[4].reason, rows[4].complete) == (1, "ValueError: k exceeds the table", False)
-    assert "NaN" not in to_json(rows)
+    assert "NaN" not in board_records(rows).json()
 
 
 def test_failed_trials_leave_a_row_that_says_it_is_incomplete() -> None:
@@ -173,7 +172,7 @@ def test_failed_trials_leave_a_row_that_says_it_is_incomplete() -> None:
     assert alpha.success == pytest.approx(0.9)
     pair = next(pair for pair in matrix(results) if (pair.defense, pair.attack) == ("Alpha", "Optimal"))
     assert (pair.status, pair.reason, pair.plays) == ("timeout", "60 s", 1)
-    assert "Alpha !" in to_terminal(rank(results))
+    assert "Alpha !" in report_to_terminal(board_sections(rank(results)))
 
 
 def test_an_attack_that_has_not_been_played_yet_makes_a_row_incomplete() -> None:
@@ -262,7 +261,7 @@ def test_no_measured_component_is_no_utility() -> None:
 
 
 def test_csv_has_exactly_the_columns_that_scripts_expect() -> None:
-    lines = list(csv.DictReader(io.StringIO(to_csv(rank(example())))))
+    lines = list(csv.DictReader(io.StringIO(board_records(rank(example())).csv())))
     assert " ".join(lines[0]) == (
         "scenario variant defense parameters guarantee utility utility_low utility_high worst_attack success "
         "success_low success_high chance advantage score pareto plays advantage_unbiased"
@@ -270,7 +269,7 @@ def test_csv_has_exactly_the_columns_that_scripts_expect() -> None:
     assert lines[0]["worst_attack"] == "Greedy"
     assert float(lines[0]["score"]) == 0.48
     assert [line["pareto"] for line in lines] == ["true", "false", "true", "true"]
-    assert to_csv([]).count("\n") == 1
+    assert board_records([]).csv().count("\n") == 1
 
 
 def own_goal(play: int, rate: float, control: float, people: int, controls: int | None = None) -> Result:
@@ -288,11 +287,11 @@ def test_a_game_names_goals_and_utility_of_its_own() -> None:
     assert (row.goal, row.components) == ("attribute", {"answers": pytest.approx(0.65)})
     assert (row.success, row.chance, row.advantage) == pytest.approx((0.6, 0.2, 0.5))
     assert row.score == pytest.approx(0.65 * 0.5)
-    assert "Bayes (values)" in to_terminal([row])
+    assert "Bayes (values)" in report_to_terminal(board_sections([row]))
     (pair,) = matrix(results)
     assert (pair.success("reidentification"), pair.success("membership")) == (None, None)
-    assert "success in values" in matrix_to_terminal([pair])
-    (line,) = csv.DictReader(io.StringIO(matrix_to_csv([pair])))
+    assert "success in values" in report_to_terminal(matrix_sections([pair]))
+    (line,) = csv.DictReader(io.StringIO(matrix_records([pair]).csv()))
     others = json.loads(line["other_goals"])
     assert (others["attribute"], others["attribute_chance"]) == (0.6, 0.2)
     assert others["attribute_low"] < 0.6 < others["attribute_high"]
@@ -325,7 +324,7 @@ def test_a_chance_that_is_itself_estimated_is_as_uncertain_as_its_control() -> N
 
 
 def test_matrix_csv_has_one_line_a_pair() -> None:
-    lines = list(csv.DictReader(io.StringIO(matrix_to_csv(matrix(example())))))
+    lines = list(csv.DictReader(io.StringIO(matrix_records(matrix(example())).csv())))
     assert " ".join(lines[0]) == (
         "scenario variant defense parameters attack attack_parameters reidentification reidentification_low "
         "reidentification_high chance membership membership_low membership_high membership_chance advantage top3 "
@@ -339,10 +338,10 @@ def test_matrix_csv_has_one_line_a_pair() -> None:
 def test_parameters_are_exact_and_sorted_in_csv_and_json() -> None:
     tiny = {"epsilon": 1, "delta": 1e-9}
     rows = rank([release("Noise", 0, 1 / 3, parameters=tiny), trial("Noise", "Greedy", 0, 0.3, None, parameters=tiny)])
-    line = next(csv.DictReader(io.StringIO(to_csv(rows))))
+    line = next(csv.DictReader(io.StringIO(board_records(rows).csv())))
     assert line["parameters"] == '{"delta":1e-09,"epsilon":1}'
     assert line["utility"] == "0.333333"
-    assert json.loads(to_json(rows))[0]["parameters"] == tiny
+    assert json.loads(board_records(rows).json())[0]["parameters"] == tiny
 
 
 @pytest.mark.thorough
@@ -360,17 +359,23 @@ def test_the_order_of_insertion_changes_no_byte() -> None:
     ]
     shuffled = generator.sample(results, len(results))
     assert shuffled != results
-    for write in (to_csv, to_json, to_markdown, to_terminal):
-        assert write(rank(results)) == write(rank(shuffled))
-    for write_pairs in (matrix_to_csv, matrix_to_json, matrix_to_markdown, matrix_to_terminal):
-        assert write_pairs(matrix(results)) == write_pairs(matrix(shuffled))
+    for records in (board_records(rank(some)) for some in (results, shuffled)):
+        first = board_records(rank(results))
+        assert (records.csv(), records.json()) == (first.csv(), first.json())
+    for records in (matrix_records(matrix(some)) for some in (results, shuffled)):
+        first = matrix_records(matrix(results))
+        assert (records.csv(), records.json()) == (first.csv(), first.json())
+    assert board_sections(rank(results)) == board_sections(rank(shuffled))
+    assert matrix_sections(matrix(results)) == matrix_sections(matrix(shuffled))
 
 
 def test_no_results_give_an_empty_board() -> None:
     assert rank([]) == []
     assert matrix([]) == []
-    assert to_terminal([]) == to_markdown([]) == matrix_to_terminal([]) == matrix_to_markdown([]) == ""
-    assert json.loads(to_json([])) == []
+    assert board_sections([]) == matrix_sections([]) == []
+    assert report_to_terminal([]) == report_to_markdown([]) == ""
+    assert json.loads(board_records([]).json()) == []
+    assert matrix_records([]).csv().startswith("scenario,variant,defense,")
 
 
 @pytest.mark.parametrize("width", [105, 120])
@@ -381,7 +386,7 @@ def test_the_terminal_table_keeps_within_the_terminal(width: int) -> None:
         *(release(name, play, 0.5 + play / 10, parameters=parameters, guarantee="k=5, l=3") for play in range(3)),
         *(trial(name, attack, play, 0.5 + play / 10, None, parameters=parameters) for play in range(3)),
     ]
-    text = to_terminal(rank(results), width)
+    text = report_to_terminal(board_sections(rank(results)), width)
     assert max(map(len, text.splitlines())) <= width
     assert "★ 1" in text
 

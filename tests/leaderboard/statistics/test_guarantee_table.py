@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from leaderboard import StatedGuarantee, guarantee_tables, guarantees_to_markdown, guarantees_to_terminal
+from leaderboard import StatedGuarantee, guarantee_tables, report_to_markdown, report_to_terminal, table_sections
 
 ROLES = {"quasi_identifiers": ("age", "city", "job"), "sensitive": ("illness",), "left_out": ("note",)}
 RELEASED = ("age", "city", "job", "illness")
@@ -68,7 +68,7 @@ def test_a_reason_stands_without_its_mark_and_silence_comes_last():
         ("none", "the method gives no guarantee", "Shuffle"),
     ]
     assert guarantee_tables([silent]) == {}
-    assert guarantees_to_terminal([silent]) == guarantees_to_markdown([]) == ""
+    assert table_sections(guarantee_tables([silent])) == table_sections(guarantee_tables([])) == []
 
 
 def test_a_guarantee_and_its_lack_never_share_a_row():
@@ -114,6 +114,7 @@ def test_columns_are_named_by_role_and_none_is_lacking():
 
 def test_text_fits_the_terminal_and_escapes_markdown():
     statement = "5-anonymity over a|b, " + ", ".join(f"column_{index}" for index in range(60))
-    text = guarantees_to_terminal([guarantee(statement=statement)], width=100)
+    sections = table_sections(guarantee_tables([guarantee(statement=statement)]))
+    text = report_to_terminal(sections, width=100)
     assert max(map(len, text.splitlines())) <= 100
-    assert r"a\|b" in guarantees_to_markdown([guarantee(statement=statement)])
+    assert r"a\|b" in report_to_markdown(sections)

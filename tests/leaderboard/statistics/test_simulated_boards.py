@@ -15,6 +15,7 @@ import pytest
 from leaderboard import (
     GateBounds,
     Result,
+    board_sections,
     compare,
     compare_with_baseline,
     exposures,
@@ -22,11 +23,11 @@ from leaderboard import (
     matrix,
     rank,
     render_page,
-    settings_to_csv,
-    to_terminal,
+    report_to_latex,
+    report_to_terminal,
+    setting_records,
     utility_left,
 )
-from leaderboard.pages.latex import latex_board
 from leaderboard.statistics.gate import probability_by_guessing
 from leaderboard.statistics.pairs import Success, own_design_effect
 from leaderboard.statistics.play_bounds import sure_upper
@@ -81,7 +82,7 @@ def board(rng, kind):
 
 def said(results):
     """What each command says wrongly of each setting, by the command's name."""
-    lines = csv.DictReader(io.StringIO(settings_to_csv(exposures(results))))
+    lines = csv.DictReader(io.StringIO(setting_records(exposures(results)).csv()))
     parts = (exposures(results), lines, rank(results), gate_checks(results, GateBounds(max_advantage={None: BOUND})))
     in_plays, sure = (function(results, 3) for function in (bounds_in_plays, confirmed_bounds))
     ordered = (sorted(part, key=lambda one: one["defense"] if isinstance(one, dict) else one.defense) for part in parts)
@@ -294,7 +295,9 @@ def test_intervals_name_what_one_play_does_not_show():
     once = [one for one in results if one.play == 0]
     for played, one_play in ((results, False), (once, True)):
         rows, settings = rank(played), exposures(played)
-        texts = [to_terminal(rows, 400), render_page(rows, matrix(played), "", {}), latex_board(rows)]
+        shown = board_sections(rows)
+        page = render_page(rows, matrix(played), "", {})
+        texts = [report_to_terminal(shown, 400), page, report_to_latex(shown)]
         texts.append(summary_tables(played, settings).left["bank", ""].note)
         for text in texts:
             assert "if plays vary as they did here" in text

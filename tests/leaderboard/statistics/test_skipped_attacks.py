@@ -1,7 +1,7 @@
 """Attacks that were skipped are named below a board, with the reason."""
 
-from leaderboard import Result, matrix
-from leaderboard.pages.comparison_tables import NOT_PLAYED, skip_tables, skips_to_markdown, skips_to_terminal
+from leaderboard import Result, matrix, report_to_markdown, report_to_terminal, table_sections
+from leaderboard.pages.comparison_tables import NOT_PLAYED, skip_tables
 from metrics import Score
 from scenarios.running.boards.board_result import board_page
 
@@ -36,14 +36,16 @@ def test_defenses_share_a_row_if_the_same_attacks_were_skipped_for_one_reason():
 
 def test_terminal_markdown_and_page_name_them():
     skipped = results(("Mine", "Bayes", CHANNEL))
-    for text in (skips_to_terminal(matrix(skipped)), skips_to_markdown(matrix(skipped)), board_page(skipped)):
+    sections = table_sections(skip_tables(matrix(skipped)))
+    for text in (report_to_terminal(sections), report_to_markdown(sections), board_page(skipped)):
         assert NOT_PLAYED in text
         assert CHANNEL in text
 
 
 def test_nothing_is_said_where_every_attack_was_played():
     assert skip_tables(matrix(results())) == {}
-    assert skips_to_terminal(matrix(results())) == skips_to_markdown(matrix(results())) == ""
+    sections = table_sections(skip_tables(matrix(results())))
+    assert report_to_terminal(sections) == report_to_markdown(sections) == ""
     assert NOT_PLAYED not in board_page(results())
 
 

@@ -122,7 +122,7 @@ def test_every_format_says_the_same(results):
 
 
 def test_boards_and_matrices_are_latex_tables(results):
-    board, matrix = lb.latex_board(lb.rank(results)), lb.latex_matrix(lb.matrix(results))
+    board, matrix = lb.report_to_latex(lb.board_sections(lb.rank(results))), lb.latex_matrix(lb.matrix(results))
     assert board.count("\\begin{table}") == matrix.count("\\begin{table}") == 2
     assert "Strong" in board
     assert "Weakmembership" in matrix
