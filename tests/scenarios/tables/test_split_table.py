@@ -73,7 +73,7 @@ FIELD = st.text(st.sampled_from('ab,;"\n\r é'), max_size=6)
 
 
 @pytest.mark.thorough
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     fields=st.lists(FIELD, min_size=3, max_size=12),
     people=st.integers(2, 5),

@@ -387,6 +387,7 @@ class TestCommands:
         assert (done.exit_code, "no attack was played" in done.stdout) == (0, True)
 
     @pytest.mark.thorough
+    @pytest.mark.usefixtures("one_baseline")
     @pytest.mark.parametrize("complete", [True, False])
     def test_without_the_settings_it_says_that_the_utility_may_differ(self, cup, tmp_path, complete):
         path, place = cup.file("kyoto", cup.frame("kyoto")), cup.tournament.team_folder("kyoto")
@@ -399,6 +400,7 @@ class TestCommands:
         assert "tournament.toml" in self.run("check", "--help").stdout
 
     @pytest.mark.thorough
+    @pytest.mark.usefixtures("one_baseline")
     def test_a_whole_tournament_from_the_command_line(self, tmp_path):
         cup, (table, roles) = tmp_path / "cup", write_table(tmp_path, 500)
         sizes = ("--originals", 20, "--candidates", 40)

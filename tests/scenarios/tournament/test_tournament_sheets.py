@@ -237,7 +237,7 @@ tables = st.lists(st.lists(field, min_size=4, max_size=4), max_size=4).map(
 
 
 @pytest.mark.thorough
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     content=st.one_of(
         st.binary(max_size=300),

@@ -12,12 +12,12 @@ BOUND, PLAYS, PEOPLE, TABLES = 0.1, 12, 200, 200
 ATTACKS = 6
 
 
-def simulated_plays(rng, settings, advantage, spread):
+def simulated_plays(rng, settings, advantage, spread, attacks=ATTACKS):
     """Plays of settings, each with one attack exactly at an advantage; plays differ by `spread` more than by chance."""
     results = []
     for number in range(settings):
         common = {"scenario": "mine", "defense": "Mondrian", "parameters": {"k": number}}
-        for attack in range(ATTACKS):
+        for attack in range(attacks):
             mean = 0.5 + 0.5 * (advantage if attack == 0 else 0.0)
             rates = rng.binomial(PEOPLE, np.clip(rng.normal(mean, spread, PLAYS), 0, 1)) / PEOPLE
             for play, rate in enumerate(rates):
@@ -27,12 +27,12 @@ def simulated_plays(rng, settings, advantage, spread):
     return results
 
 
-def wrongly_confirmed(advantage, spread, seed):
+def wrongly_confirmed(advantage, spread, seed, attacks=ATTACKS):
     """Share of simulated tables on which some of three settings is said to meet a bound that it exceeds."""
     rng = np.random.default_rng(seed)
     wrong = 0
     for _ in range(TABLES):
-        bounds = bounds_in_plays(simulated_plays(rng, 3, advantage, spread), 3)
+        bounds = bounds_in_plays(simulated_plays(rng, 3, advantage, spread, attacks), 3)
         wrong += any(upper <= BOUND for upper in bounds.values())
     return wrong / TABLES
 
@@ -41,8 +41,8 @@ def wrongly_confirmed(advantage, spread, seed):
 @pytest.mark.long_for("0.03")
 @pytest.mark.parametrize("spread", [0.0, 0.03])
 def test_a_setting_beyond_the_bound_is_rarely_confirmed(spread):
-    # At level 0.05 more than 22 of 200 tables are wrong with probability 0.0002.
-    assert wrongly_confirmed(BOUND + 0.001, spread, 5) <= 22 / TABLES
+    # At level 0.05 more than 22 of 200 tables are wrong with probability 0.0002. Further attacks only raise the bound.
+    assert wrongly_confirmed(BOUND + 0.001, spread, 5, attacks=2) <= 22 / TABLES
 
 
 @pytest.mark.thorough

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from finished_tools import finished, released_by, setting_of, write_people
+from finished_tools import few_attacks, finished, released_by, setting_of, write_people
 from run_tools import invoke
 
 from defenses import Identity, IndependentMarginals, Mondrian
@@ -94,6 +94,7 @@ def test_copies_above_the_threshold_are_findings_by_what_the_attacker_knows():
 @pytest.mark.thorough
 def test_a_report_without_control_people_shows_copies_among_synthetic_rows(folder, setting, monkeypatch):
     """A quarter of the rows are copies in an order of their own, the others mixtures: nothing else sees them."""
+    few_attacks(monkeypatch)
     # The name of a file in a long folder takes two lines, and so do the words beside it.
     monkeypatch.chdir(folder)
     rng = np.random.default_rng(0)

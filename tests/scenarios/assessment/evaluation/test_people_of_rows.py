@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from finished_tools import few_attacks
 from run_tools import invoke
 
 from attacks import RankedAnswers
@@ -81,7 +82,8 @@ def smallest(setting, release):
 
 
 @pytest.mark.thorough
-def test_a_shuffled_release_of_classes_tells_whose_its_rows_are(setting, released):
+def test_a_shuffled_release_of_classes_tells_whose_its_rows_are(setting, released, monkeypatch):
+    few_attacks(monkeypatch)
     table = setting.read("r.csv", as_csv(released.frame).encode())
     origin = recognized_origin(table.frame, setting.records.frame, table.domains)
     assert origin.kind == "unknown"
@@ -107,7 +109,8 @@ def test_people_are_asked_about_with_all_their_rows(setting):
 
 
 @pytest.mark.thorough
-def test_trials_are_people(setting, released):
+def test_trials_are_people(setting, released, monkeypatch):
+    few_attacks(monkeypatch)
     table = setting.read("r.csv", as_csv(released.frame).encode())
     outcomes = evaluate(setting, table, given_origin(released.origin)).outcomes
     trials = {(one.goal, one.score.trials) for one in outcomes if one.score is not None and one.goal != "singling_out"}
@@ -118,8 +121,9 @@ def test_trials_are_people(setting, released):
 
 
 @pytest.mark.thorough
-def test_without_repeated_people_rows_are_people(folder, tmp_path):
+def test_without_repeated_people_rows_are_people(folder, tmp_path, monkeypatch):
     """The same table, release and control with and without the line that declares the person: the same numbers."""
+    few_attacks(monkeypatch)
     for name in ("visits", "others"):
         pd.read_csv(folder / f"{name}.csv").drop_duplicates("who").to_csv(tmp_path / f"{name}.csv", index=False)
     results = []
@@ -144,7 +148,8 @@ def report(folder, *options):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kept", ["dropped", "pseudonym"])
-def test_the_report_says_what_a_class_of_few_people_is(folder, setting, released, kept):
+def test_the_report_says_what_a_class_of_few_people_is(folder, setting, released, kept, monkeypatch):
+    few_attacks(monkeypatch)
     names = pd.Series(setting.dataset.records.frame["who"].to_numpy()[released.origin])
     frame = released.frame
     if kept == "pseudonym":
@@ -168,8 +173,9 @@ def test_the_report_says_what_a_class_of_few_people_is(folder, setting, released
 
 
 @pytest.mark.thorough
-def test_what_cannot_be_counted_is_not_called_within(folder, setting, released):
+def test_what_cannot_be_counted_is_not_called_within(folder, setting, released, monkeypatch):
     """Days are noise, so that neither cells nor a column tell whose a row is; each class holds ten rows."""
+    few_attacks(monkeypatch)
     rows = len(setting.records) // 10 * 10
     frame = released.frame.iloc[:rows].assign(age="*", day=np.arange(rows) // 10)
     frame.to_csv(folder / "released.csv", index=False)
@@ -183,7 +189,8 @@ def test_what_cannot_be_counted_is_not_called_within(folder, setting, released):
 
 
 @pytest.mark.thorough
-def test_control_people_who_cannot_be_counted_are_refused(folder, released):
+def test_control_people_who_cannot_be_counted_are_refused(folder, released, monkeypatch):
+    few_attacks(monkeypatch)
     released.frame.to_csv(folder / "released.csv", index=False)
     pd.read_csv(folder / "others.csv").drop(columns="who").to_csv(folder / "nameless.csv", index=False)
     said = report(folder, "--control", folder / "nameless.csv")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from finished_tools import finished, released_by, setting_of, write_people
+from finished_tools import few_attacks, finished, released_by, setting_of, write_people
 
 from attacks import Predicates
 from defenses import Constant, Identity, IndependentMarginals, Mondrian
@@ -61,7 +61,8 @@ def test_a_copy_gives_everything_away(of_copy):
 
 
 @pytest.mark.thorough
-def test_constants_give_nothing_away_and_are_of_no_use(setting, folder):
+def test_constants_give_nothing_away_and_are_of_no_use(setting, folder, monkeypatch):
+    few_attacks(monkeypatch)
     result = evaluated(setting, released_by(setting, Constant()), folder)
     assert result.utility == 0
     assert result.worst("reidentification") is None
@@ -80,7 +81,8 @@ def test_the_control_group_is_the_chance_level_of_synthetic_rows(setting, folder
 
 
 @pytest.mark.thorough
-def test_without_control_less_is_measured_and_that_is_said(folder):
+def test_without_control_less_is_measured_and_that_is_said(folder, monkeypatch):
+    few_attacks(monkeypatch)
     setting = setting_of(folder, control=False)
     result = evaluated(setting, released_by(setting, Identity()), folder)
     assert {outcome.goal for outcome, _ in result.advantages} == {"reidentification", "attribute", "singling_out"}
@@ -92,7 +94,8 @@ def test_without_control_less_is_measured_and_that_is_said(folder):
 
 
 @pytest.mark.thorough
-def test_inferring_from_a_leaking_table_beats_what_the_other_records_predict(folder):
+def test_inferring_from_a_leaking_table_beats_what_the_other_records_predict(folder, monkeypatch):
+    few_attacks(monkeypatch)
     setting = setting_of(folder, control=False)
     result = evaluated(setting, released_by(setting, Mondrian(k=2)), folder)
     assert result.worst("attribute")[1].low > 0
@@ -100,7 +103,8 @@ def test_inferring_from_a_leaking_table_beats_what_the_other_records_predict(fol
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("control", [60, 100])
-def test_a_small_control_group_measures_singling_out_by_scale(setting, folder, of_copy, control):
+def test_a_small_control_group_measures_singling_out_by_scale(setting, folder, of_copy, control, monkeypatch):
+    few_attacks(monkeypatch)
     few = replace(setting, control=setting.control.take(np.arange(control)))
     result = evaluated(few, released_by(few, Identity()), folder)
     single = {outcome.attack: outcome for outcome in result.outcomes if outcome.goal == "singling_out"}
@@ -144,7 +148,8 @@ def test_one_control_person_is_enough_to_run(setting, folder):
 
 
 @pytest.mark.thorough
-def test_parts_of_the_columns_and_rows_are_evaluated(setting, folder):
+def test_parts_of_the_columns_and_rows_are_evaluated(setting, folder, monkeypatch):
+    few_attacks(monkeypatch)
     frame = released_by(setting, Mondrian(k=5))
     result = evaluated(setting, frame[["illness", "city"]].iloc[:40], folder)
     assert result.rows == 40
@@ -172,7 +177,8 @@ def test_a_table_of_stars_is_evaluated(setting, folder):
 
 
 @pytest.mark.thorough
-def test_an_unsorted_rows_file_gives_equal_numbers_twice(setting, folder):
+def test_an_unsorted_rows_file_gives_equal_numbers_twice(setting, folder, monkeypatch):
+    few_attacks(monkeypatch)
     frame = released_by(setting, Mondrian(k=3))
     assert evaluated(setting, frame, folder) == evaluated(setting_of(folder), frame, folder)
 
@@ -190,7 +196,8 @@ def test_utility_is_that_of_the_command(setting, folder, of_classes):
 
 
 @pytest.mark.thorough
-def test_every_sensitive_column_is_inferred(folder):
+def test_every_sensitive_column_is_inferred(folder, monkeypatch):
+    few_attacks(monkeypatch)
     text = (folder / "roles.toml").read_text()
     (folder / "two.toml").write_text(
         text.replace('["illness"]', '["illness", "income"]').replace('unprotected = ["income"]', "")
@@ -219,7 +226,8 @@ def test_an_advantage_has_the_error_of_its_control_group():
 
 
 @pytest.mark.thorough
-def test_a_table_without_quasi_identifiers_has_no_classes(folder, tmp_path):
+def test_a_table_without_quasi_identifiers_has_no_classes(folder, tmp_path, monkeypatch):
+    few_attacks(monkeypatch)
     (tmp_path / "bare.toml").write_text('identifiers = ["name"]\nquasi_identifiers = []\nunprotected = ["age", "city"]')
     roles = read_roles(tmp_path / "bare.toml")
     setting = EvaluationSetting(load_table(folder / "people.csv", tmp_path / "bare.toml"), roles)
@@ -257,7 +265,8 @@ def test_control_people_may_hold_any_value_of_a_column_without_a_role(folder, tm
 
 
 @pytest.mark.thorough
-def test_control_people_who_equal_records_are_counted(setting, folder):
+def test_control_people_who_equal_records_are_counted(setting, folder, monkeypatch):
+    few_attacks(monkeypatch)
     mixed = pd.concat([setting.control.frame.iloc[:20], setting.records.frame.iloc[:7]], ignore_index=True)
     suspicious = replace(setting, control=setting.control.with_frame(mixed))
     result = evaluated(suspicious, released_by(setting, Mondrian(k=5)), folder)
@@ -266,6 +275,7 @@ def test_control_people_who_equal_records_are_counted(setting, folder):
 
 @pytest.mark.thorough
 def test_large_tables_have_fewer_targets_and_say_so(setting, folder, monkeypatch):
+    few_attacks(monkeypatch)
     for module in ("evaluation_setting", "posed_questions"):
         monkeypatch.setattr(f"scenarios.assessment.evaluation.{module}.PAIRS", 150)
         monkeypatch.setattr(f"scenarios.assessment.evaluation.{module}.FEWEST", 10)

@@ -66,7 +66,7 @@ def test_a_release_that_was_sorted_is_refused_with_its_file(setting, defense):
 @pytest.mark.thorough
 def test_independent_columns_are_refused_as_rarely_as_stated(tmp_path):
     """At a level of .001 two of 30 are refused with a probability of .0005."""
-    write_people(tmp_path, 400)
+    write_people(tmp_path, 200)
     setting = setting_of(tmp_path)
     frame, refused = released_by(setting, Identity()), 0
     for seed in range(30):

@@ -103,7 +103,7 @@ def all_blocks(records):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("cuts", [[300], [0, 65, 128, 1000]], ids=str)
+@pytest.mark.parametrize("cuts", [pytest.param([300], marks=pytest.mark.long), [0, 65, 128, 1000]], ids=str)
 def test_parts_that_are_opened_elsewhere_have_the_blocks_of_the_whole_table(tmp_path, monkeypatch, cuts):
     monkeypatch.setattr("defenses.base.blocks.BLOCK", 64)
     roles = tmp_path / "roles.toml"

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from large_tools import unanchored
 from run_tools import invoke
 
 ROLES = """
@@ -183,6 +184,7 @@ def test_notes_beside_the_original_are_those_of_tables_in_memory(tables):
 
 @pytest.mark.thorough
 def test_a_declared_weight_gives_weighted_marginals(tables, monkeypatch):
+    unanchored(monkeypatch)
     table = people(900, 1).drop(columns="name").assign(size=np.random.default_rng(1).choice([1.5, 4.0, 9.0], 900))
     table.to_csv(tables / "survey.csv", index=False)
     table.sample(frac=0.5, random_state=1).to_csv(tables / "half.csv", index=False)

@@ -341,7 +341,7 @@ def test_queries_read_declared_forms_only():
     mark=st.sampled_from([".", ","]),
     missing=st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_numbers_in_a_declared_form_are_read_as_they_were_written(values, decimals, grouped, mark, missing):
     numbers_written = [value / 10**decimals for value in values]
     texts = [f"{number:,.{decimals}f}" if grouped else f"{number:.{decimals}f}" for number in numbers_written]
@@ -377,7 +377,7 @@ def test_digits_of_double_width_are_digits(tmp_path):
 
 @pytest.mark.thorough
 @given(st.lists(st.text(alphabet="0123456789.,-+eE NA?x", min_size=1, max_size=12), min_size=1, max_size=8))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_recognition_never_fails_and_needs_no_order(texts):
     content = "x|y\n" + "".join(f'"{text}"|a\n' for text in texts)
     column = read(content, "|").columns["x"]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from finished_tools import few_attacks
 from run_tools import invoke
 
 from metrics import NumericDomain
@@ -96,6 +97,7 @@ def test_attack_notes_a_declared_category_that_no_candidate_has(tmp_path, monkey
 
 @pytest.mark.thorough
 def test_rank_says_it_in_the_same_words(tmp_path, monkeypatch):
+    few_attacks(monkeypatch)
     monkeypatch.chdir(tmp_path)
     people = pd.DataFrame({"job": ["a", "b"] * 30, "age": np.arange(60) % 7 + 20, "ill": ["x", "y", "z"] * 20})
     people.to_csv("people.csv", index=False)

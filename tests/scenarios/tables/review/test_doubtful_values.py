@@ -6,6 +6,7 @@ from datetime import date
 import numpy as np
 import pandas as pd
 import pytest
+from finished_tools import few_attacks
 from run_tools import invoke
 
 from scenarios.datasets import load
@@ -169,7 +170,8 @@ def test_they_are_said_on_screen(tmp_path):
 
 
 @pytest.mark.thorough
-def test_every_command_that_reads_the_table_says_them(tmp_path):
+def test_every_command_that_reads_the_table_says_them(tmp_path, monkeypatch):
+    few_attacks(monkeypatch)
     rng = np.random.default_rng(0)
     table = pd.DataFrame(
         {"weight": [*rng.integers(50, 100, 118), 999, 999], "ill": rng.choice(["a", "b", "none"], 120)}

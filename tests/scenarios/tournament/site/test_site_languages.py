@@ -96,6 +96,7 @@ def test_sentences_are_worded_with_their_values():
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("one_baseline")
 def test_a_class_in_japanese(cup_site):
     def person(name=""):
         visitor = cup_site.visitor()
