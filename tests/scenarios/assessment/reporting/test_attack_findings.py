@@ -24,6 +24,8 @@ from scenarios.assessment.reporting.release_reading import more_people
 from scenarios.assessment.reporting.release_report import finding_row
 
 THRESHOLD, PEOPLE, ATTACKS = 0.2, 300, 18
+MISTAKES = 14
+"""Most tables of 200 that are judged by mistake."""
 
 
 def attack(rate, *, goal="membership", chance=0.5, trials=PEOPLE, controls=None):
@@ -54,7 +56,7 @@ def findings(*outcomes, number=1):
     return list(attack_findings(evaluation(outcomes), THRESHOLD, number))
 
 
-def statuses(advantages, shared, tables=400, seed=0):
+def statuses(advantages, shared, tables=200, seed=0):
     """Status of the finding on each of many tables, whose attacks have these advantages.
 
     With `shared`, all attacks are right or wrong about the same people, as attacks on one release are in part.
@@ -75,35 +77,35 @@ def statuses(advantages, shared, tables=400, seed=0):
     "advantages", [[THRESHOLD + 1e-9, *[0.0] * (ATTACKS - 1)], [THRESHOLD + 1e-9] * ATTACKS], ids=["one", "all"]
 )
 def test_a_risk_above_the_threshold_is_rarely_called_within(advantages, shared):
-    # The first within by mistake with probability .025 at most: more than 22 of 400 with probability 2 * 10^-4.
-    assert statuses(advantages, shared).count(WITHIN) <= 22
+    # The first within by mistake with probability .025 at most: more than 14 of 200 with probability 2 * 10^-4.
+    assert statuses(advantages, shared).count(WITHIN) <= MISTAKES
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("shared", [False, True])
 def test_a_risk_within_the_threshold_is_rarely_called_above(shared):
-    # Above by mistake with probability .025 at most: more than 22 of 400 are so with probability 2 * 10^-4.
-    assert statuses([THRESHOLD] * ATTACKS, shared).count(ABOVE) <= 22
+    # Above by mistake with probability .025 at most: more than 14 of 200 are so with probability 2 * 10^-4.
+    assert statuses([THRESHOLD] * ATTACKS, shared).count(ABOVE) <= MISTAKES
 
 
 @pytest.mark.thorough
 def test_the_check_would_notice_bounds_that_are_no_bounds(monkeypatch):
     monkeypatch.setattr(ReleaseEvaluation, "highest", lambda self, goal, number: self.worst(goal)[1].value)
     monkeypatch.setattr(ReleaseEvaluation, "lowest", lambda self, outcome, number: outcome.advantage().value)
-    assert statuses([THRESHOLD + 1e-9, *[0.0] * (ATTACKS - 1)], shared=True).count(WITHIN) > 22
-    assert statuses([THRESHOLD] * ATTACKS, shared=False).count(ABOVE) > 22
+    assert statuses([THRESHOLD + 1e-9, *[0.0] * (ATTACKS - 1)], shared=True).count(WITHIN) > MISTAKES
+    assert statuses([THRESHOLD] * ATTACKS, shared=False).count(ABOVE) > MISTAKES
 
 
 @pytest.mark.thorough
 def test_the_check_would_notice_lower_bounds_that_hold_singly(monkeypatch):
     monkeypatch.setattr(ReleaseEvaluation, "lowest", lambda self, outcome, number: outcome.advantage(0.9).low)
-    assert statuses([THRESHOLD] * ATTACKS, shared=False).count(ABOVE) > 22
+    assert statuses([THRESHOLD] * ATTACKS, shared=False).count(ABOVE) > MISTAKES
 
 
 @pytest.mark.thorough
 def test_small_risks_are_usually_called_within():
     # The bound of an attack at chance exceeds .2 if it errs by 1.5 standard errors, in 7 % of tables.
-    assert statuses([0.0] * ATTACKS, shared=True).count(WITHIN) > 350
+    assert statuses([0.0] * ATTACKS, shared=True).count(WITHIN) > 175
 
 
 def test_each_further_release_is_judged_more_strictly():

@@ -104,10 +104,10 @@ DRAWS = [(True, 100), (False, 137), (False, 900)]
 
 
 def demands_and_draws():
-    """All pairs; in the ring each demand meets the smallest blocks and one of the other two draws."""
+    """All pairs; in the ring each demand meets the smallest blocks, and two meet one of the other draws each."""
     for number, demand in enumerate(KEPT):
         for draw in DRAWS:
-            ring = draw in (DRAWS[0], DRAWS[1 + number % 2])
+            ring = draw in (DRAWS[0], *DRAWS[number : number + 1])
             marks = [] if ring else [pytest.mark.long]
             yield pytest.param(*draw, *demand, id=f"{demand[2] or 'k'}-{draw[1]}", marks=marks)
 
@@ -238,7 +238,11 @@ def test_blocks_of_incognito_guarantee_what_their_suppressed_records_have(table,
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("defense", [Mondrian(k=4, l=2, strict=False), KMeansMicroaggregation(k=4)], ids=str)
+@pytest.mark.parametrize(
+    "defense",
+    [Mondrian(k=4, l=2, strict=False), pytest.param(KMeansMicroaggregation(k=4), marks=pytest.mark.long)],
+    ids=str,
+)
 def test_a_release_is_the_same_from_any_number_of_processes(table, tmp_path, defense):
     releases = []
     for processes in (None, 1, 2):

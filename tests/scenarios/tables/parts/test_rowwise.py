@@ -1,6 +1,7 @@
 """Row-wise releases of tables that are read in parts are those in memory, byte for byte."""
 
 from contextlib import ExitStack
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -133,24 +134,29 @@ def crowd(tmp_path_factory):
     folder = tmp_path_factory.mktemp("crowd")
     roles = folder / "roles.toml"
     roles.write_text(ROLES)
-    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
-        found = {}
-        for sampled in (False, True):
+    with ExitStack() as stack:
+
+        @cache
+        def read(sampled):
             frame, path = people(20_000, seed=3), folder / f"{sampled}.parquet"
-            if sampled:
-                patch.setattr("scenarios.tables.parts.raw_columns.LIMIT", 9_000)
-                patch.setattr("scenarios.tables.parts.raw_columns.SAMPLE", 3_000)
-                frame["wage"] += np.random.default_rng(4).random(len(frame)) / 1000
-            frame.to_parquet(path)
-            records = stack.enter_context(large_records(path, roles))
+            with pytest.MonkeyPatch.context() as patch:
+                if sampled:
+                    patch.setattr("scenarios.tables.parts.raw_columns.LIMIT", 9_000)
+                    patch.setattr("scenarios.tables.parts.raw_columns.SAMPLE", 3_000)
+                    frame["wage"] += np.random.default_rng(4).random(len(frame)) / 1000
+                frame.to_parquet(path)
+                records = stack.enter_context(large_records(path, roles))
             assert records.columns["wage"].numbers_only == sampled
-            found[sampled] = load_table(path, roles).records.frame, records
-        patch.undo()
-        yield found
+            return load_table(path, roles).records.frame, records
+
+        yield read
 
 
+# Above, the bytes of sampled columns are those of the release in memory.
 @pytest.mark.thorough
-@pytest.mark.parametrize("sampled", [False, True], ids=["coded", "sampled"])
+@pytest.mark.parametrize(
+    "sampled", [pytest.param(False, id="coded"), pytest.param(True, id="sampled", marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize(
     "defense",
     [
@@ -166,7 +172,7 @@ def test_pram_follows_its_matrix(crowd, tmp_path, defense, sampled, monkeypatch)
     # Each chi-squared statistic exceeds its bound with probability 1e-6; there are 16 of them.
     from scipy import stats
 
-    people_of, records = crowd[sampled]
+    people_of, records = crowd(sampled)
     monkeypatch.setattr("defenses.base.blocks.BLOCK", 1 << 10)
     monkeypatch.setattr("scenarios.tables.parts.files.shuffled_output.BUCKET", 5_000)
     truth, ours = tmp_path / "truth.csv", tmp_path / "ours.parquet"
