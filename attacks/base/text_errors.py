@@ -47,9 +47,7 @@ class TextErrors:
 
     def levels(self, shape: tuple[int, int]) -> NDArray[np.int8]:
         """Level of each distinct cell with each distinct value, shape (cells, values), -1 where equal or different."""
-        table = np.full(shape, -1, dtype=np.int8)
-        table[self.pairs.cell, self.pairs.value] = self.pairs.level
-        return table
+        return self._filled(np.full(shape, -1, dtype=np.int8), self.pairs.level)
 
     def rarity(self, equal: Floats, count: Integers) -> tuple[Floats, Floats]:
         """Log-ratio of the mean share of candidates at a level of agreement to their share for one cell.
@@ -72,9 +70,7 @@ class TextErrors:
 
         It grows linearly from 0 for one spelling to 1 for the least similarity that counts.
         """
-        table = np.ones(shape)
-        table[self.pairs.cell, self.pairs.value] = (1 - self.pairs.similarity) / max(1 - self.least, 1e-6)
-        return table
+        return self._filled(np.ones(shape), (1 - self.pairs.similarity) / max(1 - self.least, 1e-6))
 
     def ratios_at(self, cells: Array, values: Array) -> Floats:
         """`ratio` of cells and values, which are broadcast; 0 where they are equal or different."""
@@ -97,11 +93,13 @@ class TextErrors:
         place, pair = self.of_cells(cells)
         return replace(self, pairs=self.pairs.where(pair)._replace(cell=place))
 
-    def ratio_table(self, cells: Integers) -> Floats:
-        """`ratio` of some cells and all values, shape (cells, values); 0 where they are equal or different."""
-        table = np.zeros((cells.size, self.share.size))
-        place, pair = self.of_cells(cells)
-        table[place, self.pairs.value[pair]] = self.ratio[pair]
+    def ratio_table(self, shape: tuple[int, int]) -> Floats:
+        """`ratio` of each distinct cell and distinct value, shape (cells, values); 0 where equal or different."""
+        return self._filled(np.zeros(shape), self.ratio)
+
+    def _filled(self, table: Array, entries: Array) -> Array:
+        """Fill in what is known of each pair, shape (pairs,), in a table over distinct cells and values."""
+        table[self.pairs.cell, self.pairs.value] = entries
         return table
 
 

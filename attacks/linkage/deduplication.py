@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attacks.base import SharedColumn, with_text_errors
 from attacks.linkage.fellegi_sunter import OFTEN, PRIOR, SELDOM, ComparedColumn
 from attacks.linkage.likeliest_candidates import CHUNK_PAIRS, likeliest_of_all
-from metrics.columns import Floats, Integers, chunks, gathered, require
+from metrics.columns import Floats, Integers, chunks, require
 
 # Largest number of rows: all pairs are compared, and so many take a quarter of an hour.
 MOST_ROWS = 50_000
@@ -101,11 +101,8 @@ def _likely_pairs(compared: list[ComparedColumn], chances: list[Floats], rng: Ge
     gains = [_starting_matches(chance.shape[1]) - chance for chance in chances]
 
     def weights(some: Integers) -> Floats:
-        total = np.zeros((some.size, rows))
-        for one, gain in zip(compared, gains, strict=True):
-            cells, place, outcome = one.outcomes(some)
-            table = np.take_along_axis(gain[cells], outcome.astype(np.intp), axis=1)
-            total += gathered(table, place, one.column.codes)
+        parts = (one.weights(some, gain, rare=False) for one, gain in zip(compared, gains, strict=True))
+        total = np.asarray(sum(parts, np.zeros((some.size, rows))))
         total[np.arange(some.size), some] = -np.inf
         return total
 

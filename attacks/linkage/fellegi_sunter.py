@@ -137,15 +137,16 @@ class ComparedColumn:
     def weights(self, rows: Integers, gains: Floats, *, rare: bool) -> Floats:
         """What the column adds to the match weights of some rows with all candidates, shape (rows, candidates).
 
-        - gains, shape (1 + comparisons,): What each outcome adds.
+        - gains, shape (1 + comparisons,) or (cells, 1 + comparisons): What each outcome adds, also by distinct cell.
         - rare: Whether the rarity of a value counts where the column has typing errors.
         """
         used, codes, outcome = self.outcomes(rows)
-        table = gains[outcome]
+        of_cells = np.broadcast_to(gains, (self.column.cells.missing.size, gains.shape[-1]))
+        table = np.take_along_axis(of_cells[used], outcome.astype(np.intp), axis=1)
         if rare and self.column.errors is not None:
-            of_cells, of_pairs = self._rarity
+            rarity, of_pairs = self._rarity
             place, pair = self.column.errors.of_cells(used)
-            table += (outcome == 1) * of_cells[used, None]
+            table += (outcome == 1) * rarity[used, None]
             table[place, self.column.errors.pairs.value[pair]] += of_pairs[pair] * (
                 outcome[place, self.column.errors.pairs.value[pair]] > 1
             )

@@ -68,19 +68,27 @@ def _among_all(
 
 
 def likeliest_of_all(
-    scores: Callable[[Integers], Array], rows: int, candidates: int, rng: Generator, step: int | None = None
+    scores: Callable[[Integers], Array],
+    rows: int,
+    candidates: int,
+    rng: Generator | None,
+    step: int | None = None,
+    most: int = DEPTH,
 ) -> LikeliestCandidates:
     """Compare every row with all candidates, chunk by chunk, and keep its likeliest ones.
 
     - scores: Gives the log-likelihood of the rows at some positions under each candidate, shape (chunk, candidates).
+    - rng: Breaks ties; None where these do not matter.
     - step: Rows of one chunk; by default so many that they make a million pairs.
+    - most: Largest number of candidates that are kept of each row.
     """
-    depth = min(DEPTH, candidates)
+    depth = min(most, candidates)
     likeliest, elsewhere = np.empty((rows, depth), dtype=np.int32), np.empty(rows)
     score = np.empty((rows, depth))
     for part in chunks(rows, 1, step or CHUNK_PAIRS // candidates):
         chunk = np.arange(part.start, part.stop)
-        table = _without_ties(scores(chunk).astype(np.float32, copy=False), rng)
+        table = scores(chunk).astype(np.float32, copy=False)
+        table = table if rng is None else _without_ties(table, rng)
         likeliest[chunk], score[chunk], elsewhere[chunk] = set_apart(table, depth)
     return LikeliestCandidates(likeliest, score, elsewhere)
 

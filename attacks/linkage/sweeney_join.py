@@ -48,13 +48,16 @@ class SweeneyJoin(Attack):
             column's domain.
         """
         columns = shared_columns(release, knowledge)
-        shape = (columns[0].cells.codes.size, columns[0].codes.size)
-        contradictions, agreements = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32)
-        for column in columns:
-            covered = column.contains()
-            unknown = np.asarray(pd.isna(column.values), dtype=bool)[None, :]
-            contradictions += column.expand((~covered & ~unknown).astype(np.int32))
-            agreements += column.expand((covered & ~unknown).astype(np.int32))
+        known = [np.asarray(~pd.isna(column.values), dtype=bool) for column in columns]
+        agreements, contradictions = (
+            np.asarray(
+                sum(
+                    column.expand(((column.contains() == agrees) & one).astype(np.int32))
+                    for column, one in zip(columns, known, strict=True)
+                )
+            )
+            for agrees in (True, False)
+        )
         scores = agreements / (len(columns) + 1) - contradictions
         compatible = contradictions == 0
         unique = compatible.sum(axis=1) == 1

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
 
 from attacks.linkage.blocks.column_mixture import ColumnMixture
 from attacks.linkage.blocks.run_coded_column import RunCodedColumn
-from attacks.linkage.likeliest_candidates import LikeliestCandidates, log_sum, set_apart
-from metrics.columns import Array, Floats, Integers, chunks
+from attacks.linkage.likeliest_candidates import LikeliestCandidates, likeliest_of_all, log_sum
+from metrics.columns import Array, Floats, Integers, Singles
 
 # Pairs of one search, the largest and the smallest number of sampled rows, and the candidates kept of each row.
 PAIRS, MOST_ROWS, FEWEST_ROWS, DEPTH = 4 * 10**8, 1000, 100, 200
@@ -61,18 +61,18 @@ def learned_models(columns: list[RunCodedColumn], rng: Generator) -> LearnedMode
 def among_all(models: list[ColumnMixture], rows: Integers, depth: int) -> LikeliestCandidates:
     """The `depth` likeliest candidates of some rows among all candidates, where columns' log-likelihoods add up."""
     candidates = models[0].column.values.size
-    nearest = np.empty((rows.size, depth), dtype=np.int32)
-    score = np.empty((rows.size, depth))
-    elsewhere = np.empty(rows.size)
-    for chunk in chunks(rows.size, 1, CHUNK_ROWS):
-        total = np.zeros((rows[chunk].size, candidates), dtype=np.float32)
+
+    def scores(chunk: Integers) -> Singles:
+        total = np.zeros((chunk.size, candidates), dtype=np.float32)
         for model in models:
             cells, position = np.unique(model.column.codes[rows[chunk]], return_inverse=True)
             table = model.log_likelihoods(cells)
             for row, cell in enumerate(position.tolist()):
                 total[row] += table[cell][model.column.values]
-        nearest[chunk], score[chunk], elsewhere[chunk] = set_apart(total, depth)
-    return LikeliestCandidates(nearest, score, np.maximum(elsewhere, NOBODY))
+        return total
+
+    near = likeliest_of_all(scores, rows.size, candidates, None, CHUNK_ROWS, depth)
+    return replace(near, elsewhere=np.maximum(near.elsewhere, NOBODY))
 
 
 def finite_log_sum(table: Floats) -> Floats:

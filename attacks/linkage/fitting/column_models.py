@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from attacks.base import SharedColumn, softmax
-from attacks.linkage.fitting.column_tables import ColumnTables, Noise
+from attacks.linkage.fitting.column_tables import ColumnTables, Noise, exchanged
 from metrics.columns import Array, Booleans, Floats, Integers, Singles, sums_by_code
 
 # Marginal likelihood of a release: each row stems from any candidate with equal probability.
@@ -92,7 +92,8 @@ class ColumnModels:
     """
 
     def __init__(self, columns: list[SharedColumn]) -> None:
-        self.tables = [ColumnTables.start(column) for column in columns]
+        self.by_rank = exchanged(columns)
+        self.tables = [ColumnTables.start(column, by_rank=self.by_rank) for column in columns]
         # Positions in the vectors; `self._turn` leads from the columns' order to that of the vectors.
         kinds = [(not tables.noisy, not tables.disturbed) for tables in self.tables]
         self._turn = sorted(range(len(self.tables)), key=kinds.__getitem__)

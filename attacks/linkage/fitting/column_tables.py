@@ -150,6 +150,26 @@ def coded_ends(numbers: Floats, count: Integers, values: Floats, share: Floats) 
     return coded
 
 
+# Share of the numbers between the ends that candidates have, below which released numbers that all are candidates' are
+# no coincidence.
+COINCIDENCE = 0.5
+
+
+def exchanged(columns: list[SharedColumn]) -> bool:
+    """Whether rows seem to have exchanged their numbers, if at all: each released number is that of some candidate.
+
+    Noise on few candidates' numbers gives others. Numbers of which candidates have nearly all say nothing.
+    """
+    shares = [1.0]
+    for column in columns:
+        if isinstance(column.cells, NumericCells) and column.cells.plain.all() and len(column.values) > SMALL_GRID:
+            if not column.contains().any(axis=1).all():
+                return False
+            values = np.sort(column.values)
+            shares.append(float(values.size * np.nanmin(np.diff(values)) / (np.nanmax(values) - values[0])))
+    return min(shares) < COINCIDENCE
+
+
 # Number of rows that the candidates' values count for in the frequencies of replaced cells.
 PRIOR = 2.0
 # Shares of kept, disturbed and replaced values before anything is known.
@@ -173,10 +193,10 @@ class ColumnTables:
     - evenly, shape (cells, 1): The same if all values of the domain are equally likely; None where some cells hold
       several values.
     - residual, shape (cells, values): Released minus original number, NaN where one of them is missing; None for
-      columns without noise.
-    - deviation: Standard deviation of the noise at the start, in the column's unit.
-    - width, shape (cells, 1): Length of the interval of numbers that each cell stands for, in the column's unit; 1 for
-      columns without noise.
+      columns without noise. The unit is that of the column, or ranks among candidates where numbers were exchanged.
+    - deviation: Standard deviation of the noise at the start, in that unit.
+    - width, shape (cells, 1): Length of the interval of numbers that each cell stands for, in that unit; 1 for columns
+      without noise.
     - mistyped, shape (cells, values): As `given_kept`, if the value was released with a typing error; None for columns
       without typing errors.
     """
@@ -191,8 +211,12 @@ class ColumnTables:
     mistyped: Floats | None = None
 
     @classmethod
-    def start(cls, column: SharedColumn) -> ColumnTables:
-        """Return the tables of a column before anything is learned."""
+    def start(cls, column: SharedColumn, *, by_rank: bool = False) -> ColumnTables:
+        """Return the tables of a column before anything is learned.
+
+        - by_rank: Whether noise is measured in ranks among candidates. Exchanges are between near ranks, and their
+          distance in the column's unit depends on the number.
+        """
         cells = column.cells
         count = np.bincount(cells.codes, minlength=cells.missing.size)
         frequency = count / max(1, cells.codes.size)
@@ -210,10 +234,16 @@ class ColumnTables:
                 evenly = np.where(cells.missing, by_frequency, 1 / max(1, cells.domain.size))[:, None]
             mistyped = None
             if column.errors is not None:
-                mistyped = column.errors.ratio_table(np.arange(count.size)) * by_frequency[:, None]
+                mistyped = column.errors.ratio_table(covers.shape) * by_frequency[:, None]
             return cls(column, given_kept, by_frequency[:, None], evenly, None, 1.0, np.ones((1, 1)), mistyped)
         values, numbers = column.values.astype(float), cells.hull()[0]
         given_kept = np.maximum(covers, coded_ends(numbers, count, values, share))
+        if by_rank:
+            ranked = np.sort(values[column.codes])
+            values, numbers = (
+                np.where(np.isnan(side), np.nan, np.searchsorted(ranked, side) + np.searchsorted(ranked, side, "right"))
+                for side in (values, numbers)
+            )
         # A number stands for the interval to its released neighbours, of which `width` is its own share.
         occurring = np.r_[numbers, values]
         width = interval_lengths(numbers, occurring)

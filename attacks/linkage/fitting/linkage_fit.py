@@ -87,15 +87,18 @@ def weighted_pairs(tables: list[ColumnTables], counts: list[Floats]) -> Pairs:
         cells, values = np.unravel_index(entries, one.given_kept.shape, order=one.order)
         part = number, slice(entries.size)
         pairs.weight[part] = weights
-        pairs.kept[part] = one.given_kept[cells, values]
-        pairs.by_frequency[part] = one.by_frequency[cells, 0]
-        pairs.evenly[part] = pairs.by_frequency[part] if one.evenly is None else one.evenly[cells, 0]
-        if one.residual is not None:
-            distance = one.residual[cells, values]
-            pairs.residual[part] = np.where(np.isnan(distance), np.inf, distance)
-            pairs.width[part] = one.width[cells, 0]
-        if one.mistyped is not None:
-            pairs.mistyped[part] = one.mistyped[cells, values]
+        learned_from = {
+            "kept": one.given_kept,
+            "by_frequency": one.by_frequency,
+            "evenly": one.by_frequency if one.evenly is None else one.evenly,
+            "residual": one.residual,
+            "width": one.width,
+            "mistyped": one.mistyped,
+        }
+        for name, table in learned_from.items():
+            if table is not None:
+                getattr(pairs, name)[part] = np.broadcast_to(table, one.given_kept.shape)[cells, values]
+    pairs.residual[np.isnan(pairs.residual)] = np.inf
     return pairs
 
 

@@ -7,7 +7,7 @@ import pytest
 from attacks import ExpectationMaximizationLinkage, Knowledge
 from attacks.base.sides import shared_columns
 from attacks.linkage.fitting.column_models import ColumnModels
-from attacks.linkage.fitting.column_tables import ColumnTables
+from attacks.linkage.fitting.column_tables import ColumnTables, exchanged
 from attacks.linkage.linkage_answers import matching_posterior
 from defenses import Microdata, MicrodataRelease
 from metrics import NumericDomain
@@ -67,3 +67,41 @@ def test_counts_are_those_of_the_posterior():
         expected = np.zeros(tables.given_kept.shape)
         np.add.at(expected, np.ix_(column.cells.codes, column.codes), posterior)
         assert counts.reshape(expected.shape, order=tables.order) == pytest.approx(expected, abs=1e-5)
+
+
+def exchanged_numbers(window, rows=150, people=300):
+    """Numbers of two skewed columns, each exchanged with one of near rank; the release and the attacker's knowledge."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(
+        {name: rng.lognormal(8, 1.5, people).round(2) for name in ("wealth", "debt", "income", "rent")}
+    )
+    released = table.iloc[:rows].reset_index(drop=True)
+    for name in released:
+        order = np.argsort(released[name].to_numpy())
+        near = order[np.argsort(np.arange(rows) + rng.uniform(0, window * rows, rows))]
+        released.loc[order, name] = released[name].to_numpy()[near]
+    return MicrodataRelease(released, np.arange(rows)), Knowledge(table, Microdata(table))
+
+
+@pytest.mark.thorough
+def test_exchanges_are_measured_in_ranks():
+    release, knowledge = exchanged_numbers(0.1)
+    assert exchanged(shared_columns(release, knowledge))
+    claims = ExpectationMaximizationLinkage().run(release, knowledge, np.random.default_rng(0))
+    right = (claims.best(np.random.default_rng(0)) == np.arange(150)).mean()
+    first = claims.ranking(np.random.default_rng(0)) == 0
+    assert right > 0.9  # .35 if noise were measured in the unit of the column
+    assert claims.confidence[first].mean() == pytest.approx(right, abs=0.05)
+
+
+@pytest.mark.parametrize("kind", ["noise", "integers of small range", "means"])
+def test_other_numbers_are_measured_in_their_unit(kind):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.integers(0, 60 if kind == "integers of small range" else 10**6, 200)})
+    released = table.iloc[:100].astype(float).reset_index(drop=True)
+    if kind == "noise":
+        released["x"] += rng.normal(0, 1000, 100).round()
+    if kind == "means":
+        released["x"] = released["x"].groupby(released["x"].rank() // 3).transform("mean").round()
+    knowledge = Knowledge(table, Microdata(table, domains={"x": NumericDomain(-(10**5), 2 * 10**6)}))
+    assert not exchanged(shared_columns(MicrodataRelease(released, np.arange(100)), knowledge))
