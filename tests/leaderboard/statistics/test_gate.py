@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bank_tools import small_bank
+from bank_tools import few_customers, small_bank
 from click.testing import CliRunner
 from comparison_tools import played
 from run_tools import invoke
@@ -151,7 +151,9 @@ def played_bank(tmp_path_factory):
 
 def run_bank(db, *bounds):
     scenario = small_bank(db.parent, "Identity")
-    return invoke("run", scenario, "-j", 1, "--db", db, *bounds)
+    with pytest.MonkeyPatch.context() as patch:
+        few_customers(patch)
+        return invoke("run", scenario, "-j", 1, "--db", db, *bounds)
 
 
 @pytest.mark.thorough_beyond(1)

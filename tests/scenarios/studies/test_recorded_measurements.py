@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bank_tools import small_bank
+from bank_tools import few_customers, small_bank
 from run_tools import invoke
 
 from defenses import RetentionReplacement
@@ -172,9 +172,10 @@ def test_a_refuted_claim_or_a_successful_attack_fails_the_gate(mine):
 
 
 @pytest.mark.thorough
-def test_boards_and_experiments_share_a_database(mine):
+def test_boards_and_experiments_share_a_database(mine, monkeypatch):
+    few_customers(monkeypatch)
     assert invoke("run", "tiny.toml").exit_code == 0
-    played = invoke("run", small_bank(Path(), "Constant"), "--db", "tokumei.db")
+    played = invoke("run", small_bank(Path(), "Constant"), "-j", 1, "--db", "tokumei.db")
     assert played.exit_code == 0, played.output
     board = invoke("board")
     assert board.exit_code == 0
