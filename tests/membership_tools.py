@@ -1,7 +1,7 @@
 """Mean scores of membership attacks."""
 
 import numpy as np
-from playing_tools import scored
+from playing_tools import scored_together
 
 
 def mean_score(defense, attack, game, plays=2):
@@ -15,4 +15,4 @@ def mean_measure(defense, attack, game, name, plays=2):
 
 
 def _scores(defense, attack, game, plays):
-    return [scored(defense, attack, game, np.random.default_rng(seed)) for seed in range(plays)]
+    return [scored_together(defense, attack, game, seed) for seed in range(plays)]

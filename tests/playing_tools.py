@@ -1,11 +1,15 @@
 """Plays in this process: scores without utility (two thirds of the time of a play), and stored trials again."""
 
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
 from unittest.mock import patch
+
+import numpy as np
 
 from leaderboard.results.store import identity
 from scenarios.games.classifier_membership import ClassifierMembership
-from scenarios.games.playing import play_alone
+from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.games.table_game import TableGame
 from scenarios.running.workers.worker import Ending, Worker
 
@@ -24,6 +28,36 @@ def scored(defense, attack, game, rng):
     """Scores of one play, the same as `play(...).scores` in a game that fits the methods."""
     with unmeasured_utility():
         return play_alone(defense, attack, game, rng)[2]
+
+
+def scored_together(defense, attack, game, seed):
+    """Scores as `scored` with this seed, on a release that all attacks share, with what they simulate and learn of it.
+
+    The game has been drawn before an attack could choose.
+    """
+    with unmeasured_utility():
+        secret, published = _published(defense, _Same(game), seed)
+        return attack_release(defense, attack, game, secret, published, np.random.default_rng(seed).spawn(4)[3])
+
+
+@dataclass(frozen=True, eq=False)
+class _Same:
+    """A game that equals itself alone: games are equal whose tables have one size."""
+
+    game: TableGame
+
+    def __eq__(self, other):
+        return self.game is other.game
+
+    def __hash__(self):
+        return id(self.game)
+
+
+@lru_cache(maxsize=8)
+def _published(defense, same, seed):
+    _, draw_rng, release_rng, _ = np.random.default_rng(seed).spawn(4)
+    secret = same.game.draw(draw_rng, None)
+    return secret, make_release(defense, same.game, secret, release_rng)[1]
 
 
 def replay(catalogue, results):

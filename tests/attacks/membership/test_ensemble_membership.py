@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from playing_tools import scored
+from playing_tools import scored_together
 from scipy.special import expit
 
 from attacks import (
@@ -26,9 +26,7 @@ PARTS = (
 
 
 def areas(defense, attack, game, plays):
-    return np.array(
-        [scored(defense, attack, game, np.random.default_rng(seed)).measures["membership_auc"] for seed in range(plays)]
-    )
+    return np.array([scored_together(defense, attack, game, seed).measures["membership_auc"] for seed in range(plays)])
 
 
 @pytest.mark.thorough

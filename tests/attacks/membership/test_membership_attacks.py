@@ -130,8 +130,8 @@ def test_one_seed_one_result(membership_game):
 @pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("knows_mechanism", [True, False])
 @pytest.mark.parametrize("attack", ON_TABLES, ids=repr)
-def test_a_finished_release_without_some_columns_is_attacked_in_the_others(membership_game, attack, knows_mechanism):
-    fewer, known, member = without_two_columns(membership_game)
+def test_a_finished_release_without_some_columns_is_attacked_in_the_others(fewer_columns, attack, knows_mechanism):
+    fewer, known, member = fewer_columns
     decisions = attack.run(fewer, known if knows_mechanism else replace(known, simulate=None), np.random.default_rng(0))
     assert area_under_curve(decisions.scores, member) > 0.55
 
@@ -142,6 +142,12 @@ def test_shadows_with_other_columns_do_not_count(membership_game, attack):
     fewer, known, _ = without_two_columns(membership_game)
     with pytest.raises(NotApplicable, match="cannot repeat the defense"):
         attack.run(fewer, known, np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def fewer_columns(membership_game):
+    """A release without two columns, what is known of it, and who is a member."""
+    return without_two_columns(membership_game)
 
 
 def without_two_columns(game):

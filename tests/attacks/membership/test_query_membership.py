@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from playing_tools import scored
+from playing_tools import scored, scored_together
 
 from attacks import Knowledge, MarginalMembership, QueryMembership
 from attacks.membership.query_membership import CountingQueries, with_and_without
@@ -75,10 +75,7 @@ def test_it_finds_more_members_than_pairs_of_columns_where_rows_are_copied(membe
     A difference of members found has a standard error below .1, so that equal attacks pass in one of 40 runs.
     """
     plays = [
-        [
-            scored(ClassificationTrees(leaf_size=1), attack, membership_game, np.random.default_rng(seed)).measures
-            for seed in range(3)
-        ]
+        [scored_together(ClassificationTrees(leaf_size=1), attack, membership_game, seed).measures for seed in range(3)]
         for attack in (QueryMembership(), MarginalMembership())
     ]
     ours, baseline = (np.mean([play["tpr_at_1_percent_fpr"] for play in one]) for one in plays)

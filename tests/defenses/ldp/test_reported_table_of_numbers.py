@@ -14,6 +14,7 @@ from defenses.base.number_law import NumberLaw
 from defenses.ldp.reported.reported_columns import NUMBERS, ReportedNumericColumn
 from metrics.columns.cells import read_cells
 from metrics.columns.domains import CategoricalDomain, NumericDomain, infer_domain
+from scenarios.checks.audits import tables
 from scenarios.checks.audits.audit import audit
 from scenarios.checks.audits.subjects import subject
 from scenarios.checks.conformance.suite import checks
@@ -218,7 +219,9 @@ CHECKS = [(method, *check) for method in (PiecewiseTable, HybridTable) for check
 @pytest.mark.parametrize(
     "run", [run for *_, run in CHECKS], ids=[f"{cls.__name__} {title}" for cls, title, _ in CHECKS]
 )
-def test_conformance(run):
+def test_conformance(run, monkeypatch):
+    # Rows that follow from other records show in fewer releases than users' methods get.
+    monkeypatch.setattr(tables, "RELEASES", 60)
     run()
 
 

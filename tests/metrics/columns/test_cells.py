@@ -24,7 +24,8 @@ JOB = CategoricalDomain(NASTY)
 
 
 @pytest.mark.thorough
-@given(st.text())
+# All texts of UTF-8; hypothesis would take seconds to ask the codec for each of a million characters.
+@given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_escaped_text_reads_back(text):
     assert unescape(escape(text)) == text
 

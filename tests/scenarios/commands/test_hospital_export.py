@@ -7,7 +7,7 @@ import pytest
 from finished_tools import few_attacks
 from run_tools import invoke
 
-ROWS = 2000
+ROWS = 1000
 GAPS = ("", "N/A", "-")
 
 
@@ -19,7 +19,7 @@ def with_gaps(rng, cells, share):
 
 
 def write_export(path):
-    """2,000 rows of 14 columns: gaps, postal codes with zeros, times without marks, quotes and free text."""
+    """1,000 rows of 14 columns: gaps, postal codes with zeros, times without marks, quotes and free text."""
     rng = np.random.default_rng(1)
     age = rng.integers(0, 97, ROWS)
     codes = [f"0{area}{part}{street:02d}" for area in (1, 2, 3) for part in range(5) for street in (0, 7, 31)]

@@ -12,6 +12,7 @@ from defenses.ldp.local_reports import protocols
 from metrics.columns.cells import read_cells
 from metrics.columns.domains import CategoricalDomain, NumericDomain
 from scenarios import CandidateFile, play
+from scenarios.checks.audits import tables
 from scenarios.checks.audits.audit import audit
 from scenarios.checks.audits.subjects import subject
 from scenarios.checks.conformance.suite import checks
@@ -134,7 +135,9 @@ CHECKS = list(checks(NoisyNumbersTable))
 @pytest.mark.long_for("meets its k, l and t on 20 tables")
 @pytest.mark.thorough_beyond(17)
 @pytest.mark.parametrize("run", [run for *_, run in CHECKS], ids=[title for title, _ in CHECKS])
-def test_conformance_of_noisy_numbers(run):
+def test_conformance_of_noisy_numbers(run, monkeypatch):
+    # Rows that follow from other records show in fewer releases than users' methods get.
+    monkeypatch.setattr(tables, "RELEASES", 60)
     run()
 
 
