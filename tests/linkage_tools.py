@@ -4,7 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pandas as pd
-from playing_tools import scored
+from playing_tools import scored, secret_of
 
 from attacks import (
     Knowledge,
@@ -48,7 +48,7 @@ def correct_answers(attacks, defense, game, plays):
     """By attack: confidences of its first answers, and which of these are correct."""
     answers = {attack: ([], []) for attack in attacks}
     for number in range(plays):
-        secret = game.draw(generator(21, "draw", number))
+        secret = secret_of(game, generator(21, "draw", number))
         release = game.publish(defense.apply(secret.records, generator(21, "release", number)), generator(21, number))
         for attack, (confidence, correct) in answers.items():
             claims = attack.run(

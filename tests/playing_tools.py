@@ -24,6 +24,12 @@ def unmeasured_utility():
         yield
 
 
+def secret_of(game, rng):
+    """The secret of a game, for tests that ask for no utility."""
+    with unmeasured_utility():
+        return game.draw(rng)
+
+
 def scored(defense, attack, game, rng):
     """Scores of one play, the same as `play(...).scores` in a game that fits the methods."""
     with unmeasured_utility():

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from playing_tools import secret_of
 
 from attacks import DensityRatioMembership, DistanceToClosestRecord, Knowledge
 from attacks.base.simulation import simulation
@@ -21,7 +22,7 @@ def knowledge_of(game, secret, published, defense):
 
 
 def drawn(game, defense, seed=1):
-    secret = game.draw(np.random.default_rng(seed))
+    secret = secret_of(game, np.random.default_rng(seed))
     return secret, make_release(defense, game, secret, np.random.default_rng(seed))[1]
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from criteria_tools import people
 from numpy.testing import assert_allclose
-from playing_tools import scored
+from playing_tools import scored, secret_of
 
 from attacks import Knowledge, NearestRowLinkability, NotApplicable
 from attacks.criteria.nearest_row_linkability import NearestRows, TwoFiles, nearest_rows
@@ -57,7 +57,7 @@ def test_the_rate_on_a_copy_is_exact():
     records = table(24, generator(0, "table"))
     game = Linkability(records=records, originals=14, strangers=10, auxiliary=0)
     scores = scored(Identity(), NearestRowLinkability(), game, generator(0, "play"))
-    secret = game.draw(generator(0, "play").spawn(4)[1])
+    secret = secret_of(game, generator(0, "play").spawn(4)[1])
     originals = secret.records.frame
     halves = []
     for columns in (["p", "q"], ["r", "s"]):
@@ -101,7 +101,7 @@ def test_a_constant_table_links_by_chance_alone():
 def test_bad_claims_and_releases_are_refused():
     records = people(30, generator(0))
     game = Linkability(records=records, originals=10, strangers=10, auxiliary=0)
-    secret = game.draw(generator(0))
+    secret = secret_of(game, generator(0))
     release = Identity().apply(secret.records, generator(0))
     with pytest.raises(NotApplicable, match="two files"):
         NearestRowLinkability().run(release, Knowledge(records.frame, records), generator(0))

@@ -1,6 +1,7 @@
 """Group linkage of rows released in groups."""
 
 import numpy as np
+from playing_tools import secret_of
 
 from attacks import (
     AssignmentLinkage,
@@ -21,7 +22,7 @@ def test_group_linkage_finds_more_members_of_groups_than_one_to_one_linkage(bank
     game = CandidateFile(records=bank)
     correct = np.zeros((6, 4))
     for number in range(6):
-        secret = game.draw(generator(4, "draw", number))
+        secret = secret_of(game, generator(4, "draw", number))
         release = game.publish(
             Microaggregation(k=5).apply(secret.records, generator(4, number)), generator(4, "p", number)
         )

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from linkage_tools import DOMAINS, NOISY, permanents, small_release
+from playing_tools import secret_of
 from scipy import stats
 
 from attacks import AssignmentLinkage, Knowledge, LikelihoodAssignment, NotApplicable
@@ -79,7 +80,7 @@ def game():
 def played(game, defense, plays):
     """For each play: the release, the attacker's knowledge, and the true candidate of each row."""
     for number in range(plays):
-        secret = game.draw(generator(7, "draw", number))
+        secret = secret_of(game, generator(7, "draw", number))
         release = game.publish(
             defense.clone().apply(secret.records, generator(7, "apply", number)), generator(7, number)
         )

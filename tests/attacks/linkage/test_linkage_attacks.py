@@ -5,6 +5,7 @@ import pytest
 from linkage_tools import (
     small_release,
 )
+from playing_tools import secret_of
 
 from attacks import (
     AssignmentLinkage,
@@ -60,7 +61,7 @@ def test_a_copy_is_linked_and_constants_are_at_chance_level(bank, attack):
     for defense in (Identity(), Constant()):
         hits = 0
         for number in range(2):
-            secret = game.draw(generator(6, "draw", number))
+            secret = secret_of(game, generator(6, "draw", number))
             release = game.publish(defense.apply(secret.records, generator(6)), generator(6, "publish", number))
             claims = attack.run(
                 release.view(generator(0)), game.knowledge(secret, defense), generator(6, "run", number)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from linkage_tools import NOISY
+from playing_tools import secret_of
 
 from attacks import BlockedLinkage, EnsembleLinkage, ExpectationMaximizationLinkage, GroupLinkage, Knowledge
 from attacks.base import softmax
@@ -123,7 +124,7 @@ def test_releases_of_one_row_a_person_are_answered_one_to_one(games, name):
     # Every other defense meets each kind of decoys.
     number = list(ONE_TO_ONE).index(name)
     game = games[number % 2]
-    secret = game.draw(generator(21, "draw", number))
+    secret = secret_of(game, generator(21, "draw", number))
     release = game.publish(
         ONE_TO_ONE[name].apply(secret.records, generator(21, "release", number)), generator(21, number)
     )

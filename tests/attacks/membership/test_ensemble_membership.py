@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from playing_tools import scored_together
+from playing_tools import scored_together, secret_of
 from scipy.special import expit
 
 from attacks import (
@@ -44,7 +44,7 @@ def test_it_is_as_good_as_its_best_part(membership_game, defense, part):
 @pytest.mark.thorough
 def test_scores_are_log_odds_for_as_many_members_as_others(membership_game):
     """Three in ten of the attacker's 400 people are in a shadow synthesis; measured .52, and .35 uncorrected."""
-    secret = membership_game.draw(np.random.default_rng(0))
+    secret = secret_of(membership_game, np.random.default_rng(0))
     defense = IndependentMarginals()
     release = defense.apply(secret.records, np.random.default_rng(0))
     scores = EnsembleMembership().run(release, membership_game.knowledge(secret, defense), np.random.default_rng(1))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from playing_tools import secret_of
 
 from attacks import DensityRatioMembership, LocalLikelihoodMembership
 from attacks.membership.fitted_kernels import fitted_kernels
@@ -15,7 +16,7 @@ from defenses import AdditiveNoise
 
 @pytest.fixture(scope="module")
 def setting(membership_game):
-    secret = membership_game.draw(np.random.default_rng(0))
+    secret = secret_of(membership_game, np.random.default_rng(0))
     release = AdditiveNoise(scale=1).apply(secret.records, np.random.default_rng(0))
     knowledge = membership_game.knowledge(secret, AdditiveNoise(scale=1))
     shadows = list(shadow_syntheses(release, knowledge, 3))

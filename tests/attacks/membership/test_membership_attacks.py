@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from membership_tools import mean_score
-from playing_tools import scored
+from playing_tools import scored, secret_of
 
 from attacks import (
     DensityRatioMembership,
@@ -76,7 +76,7 @@ def test_each_attack_has_a_table_on_which_it_is_above_chance(membership_game):
 
 
 def test_what_attacks_need(membership_game):
-    secret = membership_game.draw(np.random.default_rng(0))
+    secret = secret_of(membership_game, np.random.default_rng(0))
     release = membership_game.publish(
         Identity().apply(secret.records, np.random.default_rng(0)), np.random.default_rng(0)
     )
@@ -96,7 +96,7 @@ def test_what_attacks_need(membership_game):
 
 @pytest.mark.thorough
 def test_unseen_categories_and_other_types(membership_game):
-    secret = membership_game.draw(np.random.default_rng(0))
+    secret = secret_of(membership_game, np.random.default_rng(0))
     release = membership_game.publish(
         Identity().apply(secret.records, np.random.default_rng(0)), np.random.default_rng(0)
     )
@@ -151,7 +151,7 @@ def fewer_columns(membership_game):
 
 
 def without_two_columns(game):
-    secret = game.draw(np.random.default_rng(0))
+    secret = secret_of(game, np.random.default_rng(0))
     release = Identity().apply(secret.records, np.random.default_rng(0))
     fewer = replace(release, frame=release.frame.drop(columns=release.frame.columns[:2]))
     return fewer, game.knowledge(secret, Identity()), secret.member

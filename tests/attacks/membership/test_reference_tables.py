@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from playing_tools import secret_of
 
 from attacks import (
     DensityRatioMembership,
@@ -17,7 +18,7 @@ from defenses import Identity, NeighbourInterpolation
 
 
 def test_every_round_compares_with_other_people(membership_game):
-    secret = membership_game.draw(np.random.default_rng(0))
+    secret = secret_of(membership_game, np.random.default_rng(0))
     release = Identity().apply(secret.records, np.random.default_rng(0))
     known = membership_game.knowledge(secret, Identity())
     rounds = [table.frame for table in reference_tables(release, known, 3, np.random.default_rng(0))]
@@ -30,7 +31,7 @@ def test_every_round_compares_with_other_people(membership_game):
 @pytest.mark.thorough_beyond(1)
 @pytest.mark.parametrize("knows_mechanism", [True, False])
 def test_tables_have_the_columns_of_the_release(membership_game, knows_mechanism):
-    secret = membership_game.draw(np.random.default_rng(0))
+    secret = secret_of(membership_game, np.random.default_rng(0))
     release = Identity().apply(secret.records, np.random.default_rng(0))
     fewer = replace(release, frame=release.frame.drop(columns=release.frame.columns[:2]))
     known = membership_game.knowledge(secret, Identity())
@@ -45,7 +46,7 @@ def test_tables_have_the_columns_of_the_release(membership_game, knows_mechanism
 @pytest.mark.parametrize("attack", [DensityRatioMembership(rounds=2), LocalLikelihoodMembership()], ids=repr)
 def test_the_order_of_released_columns_changes_no_score(membership_game, attack):
     """The attacker's own people keep their order, and are released in clear."""
-    secret = membership_game.draw(np.random.default_rng(0))
+    secret = secret_of(membership_game, np.random.default_rng(0))
     release = Identity().apply(secret.records, np.random.default_rng(0))
     turned = replace(release, frame=release.frame[release.frame.columns[::-1]])
     known = replace(membership_game.knowledge(secret, Identity()), simulate=None)
@@ -57,7 +58,7 @@ def test_the_order_of_released_columns_changes_no_score(membership_game, attack)
 @pytest.mark.parametrize("attack", [EnsembleMembership(rounds=2), SynthesisLikelihoodRatio(rounds=2)], ids=repr)
 def test_shadow_syntheses_may_have_their_columns_in_another_order(membership_game, attack):
     """As where the published file has its columns sorted; the synthesis draws other people then."""
-    secret = membership_game.draw(np.random.default_rng(0))
+    secret = secret_of(membership_game, np.random.default_rng(0))
     defense = NeighbourInterpolation(k=1)
     release = defense.apply(secret.records, np.random.default_rng(0))
     turned = replace(release, frame=release.frame[release.frame.columns[::-1]])

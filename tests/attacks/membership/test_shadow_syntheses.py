@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+from playing_tools import secret_of
 
 from attacks.membership.reference_tables import reference_tables, shadow_syntheses
 from defenses import Identity, MicrodataRelease, Mondrian
 
 
 def attacked(game, defense):
-    secret = game.draw(np.random.default_rng(0))
+    secret = secret_of(game, np.random.default_rng(0))
     return defense.apply(secret.records, np.random.default_rng(0)), game.knowledge(secret, defense)
 
 

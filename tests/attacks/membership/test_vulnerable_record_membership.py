@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from playing_tools import scored
+from playing_tools import scored, secret_of
 
 from attacks import Knowledge, NotApplicable, QueryMembership, VulnerableRecordMembership
 from attacks.membership.vulnerable_record_membership import most_isolated, repeated
@@ -40,7 +40,7 @@ def test_each_target_is_in_half_of_the_tables():
 
 
 def test_it_needs_the_mechanism_and_not_all_columns(membership_game):
-    secret = membership_game.draw(np.random.default_rng(0))
+    secret = secret_of(membership_game, np.random.default_rng(0))
     knowledge = membership_game.knowledge(secret, Identity())
     release = Identity().apply(secret.records, np.random.default_rng(0))
     attack = VulnerableRecordMembership(**SMALL)
