@@ -196,10 +196,10 @@ def test_optimized_bits_have_less_variance_than_symmetric_ones():
 def test_audit_holds_for_all_rounds_and_catches_forgotten_bits(make):
     rng = np.random.default_rng(2)
     # 20 rounds with alpha = .9 reveal the memoized bits almost surely, so that the bound is near the claim.
-    held = audit(subject(make(epsilon=1.0, d=4, alpha=0.9)), runs=20_000, confidence=0.999, rng=rng)
+    held = audit(subject(make(epsilon=1.0, d=4, alpha=0.9)), runs=12_000, confidence=0.999, rng=rng)
     assert held.holds
     assert held.bound > 0.8
-    broken = audit(subject(ForgetfulEncoding(epsilon=1.0, d=4, alpha=0.9)), runs=10_000, confidence=0.999, rng=rng)
+    broken = audit(subject(ForgetfulEncoding(epsilon=1.0, d=4, alpha=0.9)), runs=2_000, confidence=0.999, rng=rng)
     assert not broken.holds
     assert broken.bound > 2
 

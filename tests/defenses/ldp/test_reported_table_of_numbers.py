@@ -228,10 +228,11 @@ def test_conformance(run, monkeypatch):
 @pytest.mark.thorough
 @pytest.mark.long_for("HybridMechanism", "TwoPointMechanism")
 @pytest.mark.parametrize("numbers", NAMES)
+@pytest.mark.usefixtures("declarations_are_believed")
 def test_an_audit_holds_and_catches_half_the_noise(numbers, monkeypatch):
     # A correct defense fails with probability at most 0.001; the seed is fixed.
     defense = ReportedTable(numbers=numbers, epsilon=2.0)
-    honest = audit(subject(defense), runs=15_000, rng=np.random.default_rng(1))
+    honest = audit(subject(defense), runs=8_000, rng=np.random.default_rng(1))
     assert honest.holds
     # The record changes in a category and a number, with epsilon = 1 each, and events of both are learned one by one.
     assert honest.bound > 0.75

@@ -142,6 +142,7 @@ def test_conformance_of_noisy_numbers(run, monkeypatch):
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("declarations_are_believed")
 def test_an_audit_of_noisy_numbers_holds():
     # A correct defense fails with probability at most 0.001; the seed is fixed.
     outcome = audit(subject(NoisyNumbersTable.example()), runs=40_000, rng=np.random.default_rng(1))

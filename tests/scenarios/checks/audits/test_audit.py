@@ -168,6 +168,7 @@ def test_default_mechanisms_pass_at_a_small_delta():
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("declarations_are_believed")
 def test_microdata_that_claims_epsilon():
     found = audit(subject(RetentionReplacement(epsilon=1.0)), runs=100_000, rng=rng())
     assert found.holds
@@ -502,6 +503,7 @@ def test_json_claims_no_more_than_the_text():
         (["Laplace", "-p", "epsilon=1048576", "--runs", "400"], "not known what this audit would", None),
     ],
 )
+@pytest.mark.usefixtures("declarations_are_believed")
 def test_command_says_whether_half_the_noise_would_be_caught(arguments, words, caught):
     assert words in run(*arguments).output
     found = json.loads(run(*arguments, "--format", "json").output)

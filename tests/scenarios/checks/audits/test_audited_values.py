@@ -79,6 +79,7 @@ class MiddleInClear(RetentionReplacement):
     ],
     ids=lambda value: type(value).__name__,
 )
+@pytest.mark.usefixtures("declarations_are_believed")
 def test_one_value_in_clear_is_caught(broken, honest, runs):
     assert not audited(broken, runs).holds
     assert audited(honest, runs).holds
@@ -121,6 +122,7 @@ class Telling:
     ],
     ids=lambda value: type(value).__name__,
 )
+@pytest.mark.usefixtures("declarations_are_believed")
 def test_a_middle_category_in_clear_is_caught_where_records_are_released_together(broken, title):
     examined = subject(broken)
     pairs = tuple(pair for pair in examined.neighbours if pair.title == title)

@@ -147,6 +147,7 @@ class ShuffledRows(RetentionReplacement):
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("declarations_are_believed")
 def test_rows_are_recognized_by_their_origin():
     assert one_run_audit(canaries(ShuffledRows(epsilon=2.0)), rng=rng()).bound > 1.7
 

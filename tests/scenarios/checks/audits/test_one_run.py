@@ -130,6 +130,7 @@ def test_the_command_shows_bounds_and_passes():
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("declarations_are_believed")
 def test_the_command_in_json():
     result = run("DiscreteGaussian", "-p", "delta=0.01", "--one-run", "--canaries", "200", "--format", "json")
     values = json.loads(result.output)
@@ -150,6 +151,7 @@ class TooLittleNoise:
 
 
 @pytest.mark.thorough
+@pytest.mark.usefixtures("declarations_are_believed")
 def test_the_command_fails_a_broken_mechanism():
     result = run(f"{__name__}:TooLittleNoise", "--one-run", "--canaries", "100")
     assert result.exit_code == 1, result.output
