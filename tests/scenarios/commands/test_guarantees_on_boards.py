@@ -1,9 +1,12 @@
 """Boards and reports of a table of one's own say what guarantees cover."""
 
 import json
+import shutil
 import sqlite3
+from contextlib import chdir
 
 import pytest
+from finished_tools import few_attacks
 from own_table_tools import ROLES, people
 from run_tools import invoke
 
@@ -29,13 +32,24 @@ NOTE = "Quasi-identifiers: age, job. Unprotected: illness. Without a role, in no
 REASON = "the noise is scaled by the spread of the records themselves"
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def played_folder(tmp_path_factory):
+    """A table, its scenario, and a database with the results of all plays."""
+    folder = tmp_path_factory.mktemp("guarantees")
     table = people(200)
-    table.assign(note=[f"word {index % 7}" for index in range(200)]).to_csv("people.csv", index=False)
-    (tmp_path / "roles.toml").write_text(ROLES.replace("sensitive =", "unprotected ="))
-    (tmp_path / "small.toml").write_text(SCENARIO)
+    table.assign(note=[f"word {index % 7}" for index in range(200)]).to_csv(folder / "people.csv", index=False)
+    (folder / "roles.toml").write_text(ROLES.replace("sensitive =", "unprotected ="))
+    (folder / "small.toml").write_text(SCENARIO)
+    with chdir(folder):
+        call(*RUN)
+    return folder
+
+
+@pytest.fixture
+def folder(played_folder, tmp_path, monkeypatch):
+    """A copy, whose runs play nothing again."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(played_folder, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 
@@ -125,7 +139,8 @@ def test_other_roles_replace_what_is_said(folder):
 
 
 @pytest.mark.thorough
-def test_a_ranking_says_what_built_in_defenses_guarantee(folder):
+def test_a_ranking_says_what_built_in_defenses_guarantee(folder, monkeypatch):
+    few_attacks(monkeypatch)
     (folder / "copy.csv").write_text((folder / "people.csv").read_text())
     arguments = ("rank", "people.csv", "copy.csv", "--roles", "roles.toml", "--targets", 20, "--quiet", "-j", 1)
     tables = {table["title"]: table for table in json.loads(call(*arguments, "--baseline", "--format", "json"))}
