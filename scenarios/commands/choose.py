@@ -124,6 +124,7 @@ def choose(
     from scenarios.assessment.choosing.choice import Chooser
     from scenarios.assessment.choosing.choice_report import Source, WholeTable, nearest_words, verdict
     from scenarios.assessment.choosing.portfolio import read_portfolio
+    from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
     from scenarios.running.display import Display
     from scenarios.running.workers import LocalProcesses, cores, start_server
     from scenarios.tables import (
@@ -148,7 +149,7 @@ def choose(
     display.say(_in_words(portfolio, Units.of(dataset.records).words, budget))
     with Store(db) as store:
         asked = dataset.records.sensitive if not goals or "attributes" in goals else ()
-        whole = WholeTable(dataset, asked, bound, seed)
+        whole = WholeTable(EvaluationSetting(dataset, seed=seed), asked, bound)
         chooser = Chooser(portfolio, bound, store, LocalProcesses(jobs or cores()), display, budget, whole.refused)
         with ending_if_interrupted(display.say, "goes on where it was"):
             choice = chooser.choose()
@@ -194,7 +195,7 @@ def _write_choice(
     )
     from scenarios.running.plan import guarantee_on
 
-    dataset, bound = whole.dataset, whole.bound
+    dataset, bound = whole.setting.dataset, whole.bound
     entries = {label(one.entry.name, one.entry.parameters): one.entry for one in choice.finalists}
     guaranteed = {name: entry.method.guarantee(dataset.records) for name, entry in entries.items()}
     guarantees = [guarantee_on(dataset, entry, guaranteed[name]) for name, entry in entries.items()]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scenarios.running.methods.methods import PACKAGES, class_at, exported, file_advice, metrics
-from scenarios.tables.near_names import known_as, suggestion
+from scenarios.running.methods.methods import PACKAGES, exported, metrics, named
 
 if TYPE_CHECKING:
     from defenses.base.queries import Query
@@ -24,13 +23,7 @@ def look_up(name: str) -> object:
 
     Raises ValueError if nothing has this name; the nearest name is suggested.
     """
-    if ":" in name:
-        return class_at(name)
     from scenarios.checks.audits.names import mechanisms
 
     methods = {one: method for package in PACKAGES for one, method in exported(package).items()}
-    described: dict[str, object] = {**metrics(), **mechanisms(), **queries(), **methods}
-    known = name if name in described else known_as(name, described) or known_as(f"{name} equal", metrics())
-    if known is None:
-        raise ValueError(f"nothing is named {name!r}{file_advice(name) or suggestion(name, described)}")
-    return described[known]
+    return named(name, {**metrics(), **mechanisms(), **queries(), **methods}, "nothing is named")

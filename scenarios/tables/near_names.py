@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from metrics.columns import nearest_name
@@ -25,7 +28,15 @@ def known_as(name: str, classes: Mapping[str, Any]) -> str | None:
     by_field = (
         key for key, one in classes.items() if plain in map(_plain, getattr(one, "__dict__", {}).get("called", ()))
     )
-    return next(by_name, None) or next(by_field, None)
+    meant = field_terms().get(plain)
+    return next(by_name, None) or next(by_field, meant if meant in classes else None)
+
+
+@cache
+def field_terms() -> dict[str, str]:
+    """Terms of the field, and what each means here: another name, or words about what stands closest."""
+    with Path(__file__).with_name("field_terms.csv").open(encoding="utf-8", newline="") as file:
+        return {_plain(term): meaning for term, meaning in csv.reader(file)}
 
 
 def _plain(name: str) -> str:
@@ -42,7 +53,9 @@ def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
     >>> suggestion("mondrain", ["Identity", "Mondrian"])
     "; did you mean 'Mondrian'?"
     """
-    near = nearest_name(name, known)
+    meant, near = field_terms().get(_plain(name), ""), nearest_name(name, known)
+    if " " in meant:
+        return f"; {meant}"
     if near is not None:
         return f"; did you mean {near!r}?"
     return f"; known are {', '.join(sorted(known))}" if len(known) <= LISTED else "; `tokumei list` shows what there is"

@@ -147,7 +147,11 @@ def nearest(
     exposures: Sequence[Exposure], useful: float, refused: Callable[[Exposure], bool] = never
 ) -> Exposure | None:
     """The setting of the smallest upper bound that keeps a useful utility and that a report would not refuse."""
-    kept = (one for one in exposures if one.utility is not None and one.utility.value >= useful and not one.failures)
+    kept = (
+        one
+        for one in exposures
+        if one.utility is not None and one.utility.value >= useful and not one.failures and one.defense != BASELINE
+    )
     by_bound = sorted(kept, key=lambda one: (_upper(one), _usefulness(one)))
     return next((one for one in by_bound if not refused(one)), None)
 
@@ -168,13 +172,11 @@ def fresh_plays(chosen: Sequence[Exposure], plays: int, bound: float, most: int)
     counts = np.arange(2, max(2, most) + 1, dtype=float)
     worth = counts / widening(counts, level_of_each(max(1, len(chosen)), 1 - ERROR))
     needed = plays
-    for one in chosen:
-        worst = one.overall
-        if worst is not None:
-            advantage = max(0.0, worst.advantage)
-            spread = max(0.0, worst.upper - advantage)
-            room = max(bound - advantage - spread / 2, bound / 100)
-            needed = max(needed, 2 + int(np.searchsorted(worth, plays * (spread / room) ** 2)))
+    for worst in filter(None, (one.overall for one in chosen)):
+        advantage = max(0.0, worst.advantage)
+        spread = max(0.0, worst.upper - advantage)
+        room = max(bound - advantage - spread / 2, bound / 100)
+        needed = max(needed, 2 + int(np.searchsorted(worth, plays * (spread / room) ** 2)))
     return min(most, needed)
 
 
@@ -190,8 +192,7 @@ def front(exposures: Sequence[Exposure]) -> list[Exposure]:
 
 def _usefulness(exposure: Exposure) -> tuple[float, str, str]:
     """Sorts the most useful setting first, equals by name."""
-    value = -1.0 if exposure.utility is None else exposure.utility.value
-    return -value, exposure.defense, str(exposure.parameters)
+    return -_utility(exposure), exposure.defense, str(exposure.parameters)
 
 
 def _upper(exposure: Exposure) -> float:
@@ -311,34 +312,32 @@ class Chooser:
             for key in [_identity(entry)]
         ]
         ranked.sort(key=lambda one: (not one.meets, one.refused, -_utility(one.exposure)))
-        near = None
-        if not self.interrupted and not any(one.meets for one in ranked):
-            others = [one for one in measured if one.defense != BASELINE]
-            near = nearest(others, USELESS, lambda one: self.refused(*self._entries([one])))
+        ended = self.interrupted or any(one.meets for one in ranked)
+        near = None if ended else nearest(measured, USELESS, self._refused(math.inf))
         entry = None if near is None else self._entries([near])[0]
         return Choice(tuple(ranked), measured, count, self.ended_early, self.interrupted, entry)
 
     def _rounds(self, rounds: Sequence[Round], deadline: float) -> tuple[tuple[Exposure, ...], list[Exposure], int]:
         """All settings as measured, the finalists among them, and the number of plays of the last round."""
         measured: dict[tuple[str, str], Exposure] = {}
+        contenders: list[Exposure] = []
         last, plays = list(self.portfolio.plan.defenses), 1
         for number, one in enumerate(rounds, start=1):
             if measured:
-                contenders = [entry for entry in last if entry.name != BASELINE]
                 # A release of the whole table may take long: only settings that came far are released.
                 refused = self._refused(deadline) if one.every_attack else never
-                last = self._entries(survivors(_among(measured, contenders), self.bound, one.settings, refused))
+                last = self._entries(survivors(contenders, self.bound, one.settings, refused))
             attacks = tuple(a for a in self.portfolio.plan.attacks if one.every_attack or a.name in CHEAP)
             plan = replace(self.portfolio.plan, defenses=tuple(last), attacks=attacks, plays=one.plays)
             self.display.say(f"round {number} of {len(rounds)}: {len(last)} settings, {len(attacks)} attacks")
             played = self._play(plan, deadline)
             plays = 1 + max((result.play for result in played), default=0)
             measured |= {_key(exposure): exposure for exposure in exposures(played)}
+            keys = [_identity(entry) for entry in last if entry.name != BASELINE]
+            contenders = [measured[key] for key in keys if key in measured]
             if self.ended_early or self.interrupted:
                 break
-        best = finalists(
-            _among(measured, [entry for entry in last if entry.name != BASELINE]), self.bound, self._refused(math.inf)
-        )
+        best = finalists(contenders, self.bound, self._refused(math.inf))
         return tuple(measured.values()), best, plays
 
     def _refused(self, deadline: float) -> Callable[[Exposure], bool]:
@@ -401,11 +400,6 @@ def _identity(entry: NamedMethod) -> tuple[str, str]:
 
 def _key(exposure: Exposure) -> tuple[str, str]:
     return exposure.defense, canonical(exposure.parameters)
-
-
-def _among(measured: dict[tuple[str, str], Exposure], entries: Sequence[NamedMethod]) -> list[Exposure]:
-    """Exposures of some settings, those without one left out."""
-    return [measured[_identity(entry)] for entry in entries if _identity(entry) in measured]
 
 
 def _utility(exposure: Exposure | None) -> float:

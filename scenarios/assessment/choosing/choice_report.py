@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,14 +17,16 @@ from leaderboard.pages import Value, counted, exact, number
 from leaderboard.results import goal_words, label
 from leaderboard.statistics.play_bounds import IF_PLAYS_VARY, clean_plays, level_of_each, to_be_sure
 from metrics.columns import Domain
+from metrics.table_utility import headline_utility
 from scenarios.assessment.choosing.choice import BASELINE, ERROR, USELESS, Choice, Finalist, front
 from scenarios.assessment.choosing.column_costs import column_costs
 from scenarios.assessment.choosing.goals import REAL_ROWS, SYNTHETIC, is_of
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.row_origin import holding_share
 from scenarios.assessment.reporting.findings import LITTLE, class_findings
 from scenarios.running.plan import NamedMethod
-from scenarios.tables import Dataset, Note
-from scenarios.tables.review import RowsOfPeople, counted_cells, guarantee_to_people, hidden_differences, person_numbers
+from scenarios.tables import Note
+from scenarios.tables.review import RowsOfPeople, counted_cells, guarantee_to_people, hidden_differences
 
 # What a setting does to the whole table, which no play shows: classes, columns, and numbers inside bins.
 
@@ -35,11 +38,13 @@ class Effect:
     - costs: What happened to each column, in words.
     - classes: Risks of the classes of people alike by title, as a report counts them; none for synthetic rows.
     - hidden: Warnings of columns that differ inside their public bins, which utility does not see.
+    - utility: Utility of the release, as `tokumei utility` measures it without held-out people.
     """
 
     costs: Mapping[str, str] = field(default_factory=dict)
     classes: Mapping[str, float] = field(default_factory=dict)
     hidden: tuple[Note, ...] = ()
+    utility: float | None = None
 
     def above(self, bound: float) -> dict[str, float]:
         """Risks of classes above a bound: a report on the release calls them above the threshold."""
@@ -50,15 +55,14 @@ class Effect:
 class WholeTable:
     """Releases the whole table by settings, each once.
 
+    - setting: The table, the seed of each release, and the measure of its utility.
     - sensitive: Sensitive columns that are asked about.
     - bound: Bound of the worst advantage, in (0, 1).
-    - seed: Seed of each release.
     """
 
-    dataset: Dataset
+    setting: EvaluationSetting
     sensitive: tuple[str, ...]
     bound: float
-    seed: int
     _effects: dict[str, Effect] = field(default_factory=dict, init=False, repr=False)
 
     def effect(self, entry: NamedMethod) -> Effect:
@@ -73,27 +77,30 @@ class WholeTable:
         return bool(self.effect(entry).above(self.bound))
 
     def _measured(self, entry: NamedMethod) -> Effect:
-        records, dates = self.dataset.records, self.dataset.written.dates
-        release = entry.method.apply(records, np.random.default_rng(self.seed))
+        setting, written = self.setting, self.setting.dataset.written
+        records = setting.dataset.records
+        release = entry.method.apply(records, np.random.default_rng(setting.seed))
         frame = release.frame
         released = [name for name in records.quasi_identifiers if name in frame]
         classes = {}
         if released and len(frame) and is_of(entry, REAL_ROWS):
-            sensitive = {name: records.domain(name) for name in self.sensitive if name in frame}
-            several = RowsOfPeople.of(records)
-            known = several is not None and bool((release.origin >= 0).all())
-            people = person_numbers(records)[release.origin] if known else None
-            person = None if several is None else several.person
-            domains = {name: records.domain(name) for name in released}
-            holding = holding_share(frame[released], records.frame, domains, release.origin)
+            sensitive = {name: setting.domains[name] for name in self.sensitive if name in frame}
+            person = records.person if setting.repeats else None
+            known = person is not None and bool((release.origin >= 0).all())
+            people = setting.people[release.origin] if known else None
+            holding = holding_share(frame[released], records.frame, setting.domains, release.origin)
             found = class_findings(
                 frame, released, sensitive, self.bound, counts=True, people=people, person=person, holding=holding
             )
             classes = {finding.title: finding.value for finding in found if finding.status != LITTLE}
-        numbers: dict[str, Domain] = {name: records.domain(name) for name in frame.columns if dates(name) is None}
-        costs = column_costs(records, release, self.dataset.written.date_units)
+        numbers: dict[str, Domain] = {
+            name: records.domain(name) for name in frame.columns if written.dates(name) is None
+        }
+        costs = column_costs(records, release, written.date_units)
         cells = counted_cells(frame, numbers)
-        return Effect(costs, classes, tuple(hidden_differences(counted_cells(records.frame, cells), cells, numbers)))
+        hidden = hidden_differences(counted_cells(records.frame, cells), cells, numbers)
+        utility, _ = headline_utility(setting.utility(setting.domains).score(release.analyst_table))
+        return Effect(costs, classes, tuple(hidden), max(0.0, utility))
 
 
 COMMANDS = "Commands"
@@ -153,7 +160,9 @@ def _truth(entry: NamedMethod, number: int) -> list[str]:
 
 
 def _parameters(entry: NamedMethod) -> list[str]:
-    return [f"-p {shlex.quote(f'{name}={_toml(value)}')}" for name, value in entry.parameters.items()]
+    """The options that repeat a setting; JSON writes the portfolio's numbers as TOML does."""
+    written = {name: one if isinstance(one, str) else json.dumps(one) for name, one in entry.parameters.items()}
+    return [f"-p {shlex.quote(f'{name}={text}')}" for name, text in written.items()]
 
 
 def choice_sections(
@@ -175,7 +184,7 @@ def choice_sections(
     - effects: What a release of the whole table does, by the finalist's label.
     - of_people: What the numbers are to people who have several rows (`people_warnings`); none where a row is a person.
     """
-    best = _best(choice, bound, f"{people:,} released people", only)
+    best = _best(choice, bound, f"{people:,} released people", only, effects)
     rows = [(one,) for one in of_people]
     unit = [Section("People", tables=(Table("What these numbers are to people", ("of rows and people",), rows),))]
     covered = [Section("Guarantees", tables=tuple(tables)) for tables in guarantee_tables(guarantees).values()]
@@ -308,14 +317,16 @@ def _nearest(choice: Choice) -> str:
     return f"; the nearest is {words}"
 
 
-def _best(choice: Choice, bound: float, released: str, only: Sequence[str]) -> Section:
+def _best(choice: Choice, bound: float, released: str, only: Sequence[str], effects: Mapping[str, Effect]) -> Section:
     """Table of the finalists on fresh plays."""
-    columns = ("setting", "meets", "rows", "guarantee", "utility", "worst attack", "goal", "advantage", "at most")
-    rows = [_row(one) for one in choice.finalists]
+    utility = "utility", "utility of the whole table"
+    columns = ("setting", "meets", "rows", "guarantee", *utility, "worst attack", "goal", "advantage", "at most")
+    rows = [_row(one, effects.get(_label(one.entry), Effect()).utility) for one in choice.finalists]
     needed = clean_plays(bound, level_of_each(max(1, len(rows)), 1 - ERROR))
     note = (
-        f"All numbers are of {counted(choice.plays, 'fresh play')}, each with {released}. Advantage: "
-        f"the largest measured. At most: its upper bound, {IF_PLAYS_VARY}. The probability that a setting is then said "
+        f"All numbers are of {counted(choice.plays, 'fresh play')}, each with {released}, but the utility of the whole "
+        "table: a number such as k costs more in a play, where it is a larger share of the people. Advantage: the "
+        f"largest measured. At most: its upper bound, {IF_PLAYS_VARY}. The probability that a setting is then said "
         f"to meet the bound and does not is at most {exact(ERROR)}. A release that gives much away in few of many "
         f"plays may not show in these: {to_be_sure(needed)}. {_DIFFERENCE}"
     )
@@ -338,11 +349,11 @@ def _commands(choice: Choice, bound: float, source: Source) -> list[Section]:
     return [Section(COMMANDS, tables=(Table("Release of the whole table, and report", columns, rows, note=note),))]
 
 
-def _row(one: Finalist) -> list[Value]:
+def _row(one: Finalist, whole: float | None) -> list[Value]:
     exposure = one.exposure
     rows = "synthetic" if is_of(one.entry, SYNTHETIC) else "of people"
     if exposure is None or exposure.utility is None or exposure.overall is None:
-        return [_label(one.entry), NO if one.refused else "not played", rows, "", None, "", "", None, None]
+        return [_label(one.entry), NO if one.refused else "not played", rows, "", None, whole, "", "", None, None]
     worst = exposure.overall
     how_met = "for sure" if one.sure else "in these plays"
     return [
@@ -351,6 +362,7 @@ def _row(one: Finalist) -> list[Value]:
         rows,
         exposure.guarantee,
         exposure.utility.value,
+        whole,
         label(worst.attack, worst.attack_parameters),
         goal_words(worst.goal),
         max(0.0, worst.advantage),
@@ -421,10 +433,3 @@ def _utility(exposure: Exposure | None) -> float:
 
 def _upper(exposure: Exposure) -> float:
     return 1.0 if exposure.overall is None else min(1.0, exposure.overall.upper)
-
-
-def _toml(value: object) -> str:
-    """A parameter as it is written on the command line."""
-    import tomli_w
-
-    return tomli_w.dumps({"value": value}).removeprefix("value = ").strip() if not isinstance(value, str) else value

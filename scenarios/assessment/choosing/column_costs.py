@@ -106,11 +106,9 @@ def _width(cells: NumericCells | CategoricalCells, general: Booleans, unit: str)
     if isinstance(cells, NumericCells):
         low, high = cells.hull()
         numeric = cells.domain
-        ends = np.minimum(high, numeric.edges[-1]) - np.maximum(low, numeric.low)
-        half_open = np.ones(ends.size, dtype=bool)
-        half_open[cells.owner[cells.closed]] = False
+        widths = np.minimum(high, numeric.edges[-1]) - np.maximum(low, numeric.low)
         # A closed range of integers holds both ends.
-        widths = ends + (numeric.integer & ~half_open)
+        widths[np.unique(cells.owner[cells.closed])] += numeric.integer
         # Four digits, since sums of decimals have seventeen.
         median = float(np.median(widths[cells.codes][general]))
         if unit == SECONDS:

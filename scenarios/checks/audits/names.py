@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from defenses.base import Parametrized
-from metrics.columns import errors_at, require
-from scenarios.running.methods.methods import built_value, check_parameter_names, class_at, exported
-from scenarios.tables.near_names import known_as, suggestion
+from metrics.columns import errors_at
+from scenarios.running.methods.methods import built_value, check_parameter_names, exported, named
 
 PACKAGES = ("defenses.dp", "defenses.ldp")
 
@@ -41,13 +40,7 @@ def mechanism_of(name: str, parameters: Mapping[str, Any]) -> Any:
     >>> mechanism_of("Laplace", {"epsilon": 0.5}).guarantee.epsilon
     0.5
     """
-    classes: dict[str, Any] = {**exported("defenses"), **mechanisms()}
-    if ":" in name:
-        mechanism = class_at(name)
-    else:
-        known = name if name in classes else known_as(name, classes)
-        require(known is not None, f"there is no mechanism {name!r}{suggestion(name, classes)}")
-        mechanism = classes[str(known)]
+    mechanism = named(name, {**exported("defenses"), **mechanisms()}, "there is no mechanism")
     check_parameter_names(name, parameters, list(inspect.signature(mechanism).parameters))
     with errors_at(name, TypeError):
         return mechanism(**{name: built_value(value, "defenses") for name, value in parameters.items()})

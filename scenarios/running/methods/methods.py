@@ -156,6 +156,19 @@ def find(name: str, *packages: str) -> type[Method]:
     raise ValueError(f"there is no {kinds} {name!r}{advice}")
 
 
+def named(name: str, classes: Mapping[str, Any], unknown: str) -> Any:
+    """The class or function of a name that is exported or known to the field, or the class of ``module:Class``.
+
+    A ValueError, whose message begins with `unknown`, is raised if there is none; the nearest name is suggested.
+    """
+    if ":" in name:
+        return class_at(name)
+    known = name if name in classes else known_as(name, classes)
+    if known is None:
+        raise ValueError(f"{unknown} {name!r}{file_advice(name) or suggestion(name, classes)}")
+    return classes[known]
+
+
 def check_parameter_names(method: str, given: Iterable[str], accepted: Sequence[str]) -> None:
     """Raise ValueError if a method of this name does not take a given parameter; names the first such parameter."""
     unknown = sorted(set(given) - set(accepted))

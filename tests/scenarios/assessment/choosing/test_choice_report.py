@@ -128,12 +128,13 @@ def test_synthetic_settings_are_called_so():
 
 def test_sections_hold_what_is_to_be_decided_by():
     source = Source("my people.csv", Path("roles.toml"))
-    effects = {"Mondrian k=20": Effect({"age": "unchanged"}, hidden=("age: numbers differ",))}
+    effects = {"Mondrian k=20": Effect({"age": "unchanged"}, hidden=("age: numbers differ",), utility=0.75)}
     choice, commands, cost, front = choice_sections(CHOICE, 0.1, 40, source, effects=effects)
     [best], [commands] = choice.tables, commands.tables
     assert [row[1] for row in best.rows] == ["in these plays", "not shown"]
     assert [row[-1] for row in best.rows] == [0.08, 0.3]
     assert [row[2] for row in best.rows] == ["of people"] * 2
+    assert [row[best.columns.index("utility of the whole table")] for row in best.rows] == [0.75, None]
     assert [row[1] for row in commands.rows] == [
         "tokumei defend Mondrian -p k=20 'my people.csv' --roles roles.toml -o released-1.csv --truth who-1.csv",
         "tokumei defend Mondrian -p k=5 'my people.csv' --roles roles.toml -o released-2.csv --truth who-2.csv",

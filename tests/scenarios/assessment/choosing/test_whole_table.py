@@ -9,6 +9,7 @@ import pytest
 from defenses import Identity, Microdata, Mondrian, PrivateMarginals, RankSwapping
 from metrics import CategoricalDomain, NumericDomain
 from scenarios.assessment.choosing.choice_report import WholeTable
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.running.plan import NamedMethod
 from scenarios.tables.dataset import Dataset
 
@@ -30,7 +31,7 @@ def whole():
             "illness": CategoricalDomain(("flu", "none")),
         },
     )
-    return WholeTable(Dataset("made up", records, None, (), (), "0" * 64), (), 0.2, 1)
+    return WholeTable(EvaluationSetting(Dataset("made up", records, None, (), (), "0" * 64)), (), 0.2)
 
 
 def entry(method, **parameters):
@@ -43,6 +44,7 @@ def test_classes_of_one_are_refused_and_larger_ones_are_not(whole):
     assert whole.effect(exact).above(0.2) == {"Smallest class of people alike": 1.0}
     assert not whole.refused(grouped)
     assert 0 < whole.effect(grouped).classes["Smallest class of people alike"] <= 0.1
+    assert 0 <= whole.effect(grouped).utility < whole.effect(exact).utility == 1
 
 
 def test_exact_matching_does_not_apply_to_changed_numbers(whole):
@@ -52,10 +54,10 @@ def test_exact_matching_does_not_apply_to_changed_numbers(whole):
 
 def test_classes_of_rows_of_one_person_are_refused(whole):
     """Four rows of each of 25 people: classes of ten rows hold three people or so, which exceeds .2."""
-    records = whole.dataset.records
+    records = whole.setting.dataset.records
     who = np.argsort(np.argsort(records.frame["amount"].to_numpy())) // 4
     named = replace(records, frame=records.frame.assign(who=who), identifiers=("who",), person="who")
-    people = WholeTable(replace(whole.dataset, records=named), (), 0.2, 1)
+    people = WholeTable(EvaluationSetting(replace(whole.setting.dataset, records=named)), (), 0.2)
     grouped = entry(Mondrian(k=10), k=10)
     assert people.refused(grouped)
     assert people.effect(grouped).classes["Smallest class of people alike"] >= 1 / 4

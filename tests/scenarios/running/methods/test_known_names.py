@@ -1,5 +1,6 @@
 """Methods are found by the names that the field gives them, and identified by their classes all the same."""
 
+import re
 from collections import Counter
 from itertools import chain
 
@@ -7,9 +8,9 @@ import pytest
 from run_tools import invoke
 
 from scenarios.checks.audits.names import mechanism_of, mechanisms
-from scenarios.running.methods.methods import exported, find, source_name
+from scenarios.running.methods.methods import PACKAGES, exported, find, metrics, source_name
 from scenarios.running.plan import read_plan
-from scenarios.tables.near_names import known_as
+from scenarios.tables.near_names import field_terms, known_as
 
 FIELD = {
     "AIM": "AdaptiveIterativeMechanism",
@@ -84,10 +85,25 @@ def test_a_subclass_does_not_inherit_the_name():
     assert known_as("MDAV", {"Mine": Mine}) is None
 
 
-@pytest.mark.parametrize("name", ["MST", "AIM", "k-anonymity", "t-closeness", "LiRA", "OUE"])
+@pytest.mark.parametrize("name", ["MST", "AIM", "k-anonymity", "t-closeness", "LiRA", "OUE", "MIA", "Gower", "pMSE"])
 def test_info_describes_it(name):
     done = invoke("info", name)
     assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize("name", ["Datafly", "samarati", "NNDR", "TCAP", "k-map", "HIPAA"])
+def test_a_term_of_the_field_that_is_no_method_is_explained(name):
+    done = invoke("info", name)
+    assert done.exit_code == 2, done.output
+    assert "`" in done.output or "stands closest" in done.output
+
+
+def test_terms_of_the_field_name_what_there_is():
+    """A meaning of one word is a name; words name in quotation marks what stands closest."""
+    there = {*metrics(), *mechanisms()}.union(*map(exported, PACKAGES))
+    meanings = field_terms().values()
+    assert {one for one in meanings if " " not in one and one != "meaning"} <= there
+    assert set(re.findall(r"'(\w+)'", " ".join(one for one in meanings if " " in one))) <= there
 
 
 def test_a_scenario_plays_the_methods_of_these_names(tmp_path):
