@@ -407,10 +407,6 @@ def number_note(cells: pd.Series[Any], domain: NumericDomain, values: pd.Series[
     return [Note("nobody's numbers", (str(cells.name),), said)]
 
 
-_MOST = 0.5
-"""Share of unknown cells above which a column is left as it is: it is refused as one of another kind."""
-
-
 def readable_columns(
     columns: Mapping[str, TextColumn], domains: Mapping[str, Domain], complete: Collection[str], person: str = "record"
 ) -> tuple[dict[str, TextColumn], list[Note]]:
@@ -440,10 +436,10 @@ def filled_gaps(name: str, column: TextColumn, others: str) -> tuple[TextColumn,
 def known_cells(name: str, column: TextColumn, domain: Domain) -> tuple[TextColumn, list[Note]]:
     """A released column whose unknown cells are ``*``, and a note.
 
-    Unknown cells are no cells of the domain. If most cells are unknown, the column stays as it is.
+    Unknown cells are no cells of the domain, whatever their number: they make no file unreadable.
     """
     wrong = _unknown(column.texts.to_pylist(), domain)
-    if not 0 < column.rows_of(wrong) <= _MOST * (column.rows - column.missing_rows):
+    if not wrong.any():
         return column, []
     notes = _unknown_notes("unknown cells", name, column, domain, wrong)
     return column.with_cells(np.where(wrong, SUPPRESSED, column.texts.to_pylist()).tolist()), notes
