@@ -154,7 +154,13 @@ def _recognized(name: str, column: TextColumn) -> DateFormat | Note | None:
     if all(map(_ZONED.fullmatch, head)):
         return Note("zoned dates", (name,), {"zoned": NO_ZONES})
     forms = COMPACT if compact else FORMATS
-    close = [form for form in forms if sum(form.number(text) is not None for text in head) >= 0.9 * len(head)]
+    # A format of nine tenths of the texts reads some of the first tenth and one; most formats read none of them.
+    close = [
+        form
+        for form in forms
+        if any(form.number(text) is not None for text in head[: len(head) // 10 + 1])
+        and sum(form.number(text) is not None for text in head) >= 0.9 * len(head)
+    ]
     texts = column.texts.to_pylist()
     counts = {form: sum(number is not None for number in form.numbers(texts)) for form in close}
     fitting = [form for form, count in counts.items() if count == len(texts)]
