@@ -81,9 +81,20 @@ class FinishedTable:
 
     @cached_property
     def alike(self) -> pd.DataFrame:
-        """`suppressed` with one text for cells of equal meaning, to count classes."""
+        """`suppressed` with one text for cells of equal meaning, to compare people of the table with others."""
+        return self._spelled(stars=False)
+
+    @cached_property
+    def among_records(self) -> pd.DataFrame:
+        """`alike` with ``*`` for a cell of the whole declared domain, to count classes.
+
+        Everybody in the table lies within the domain, and others need not.
+        """
+        return self._spelled(stars=True)
+
+    def _spelled(self, *, stars: bool) -> pd.DataFrame:
         columns = {name: TextColumn.of_values(name, self.frame[name]) for name in self.frame.columns}
-        return self.suppressed.assign(**text_frame(with_one_spelling(columns, self.domains)))
+        return self.suppressed.assign(**text_frame(with_one_spelling(columns, self.domains, stars=stars)))
 
 
 def read_finished(

@@ -60,7 +60,7 @@ def released_classes(setting: EvaluationSetting, table: FinishedTable, origin: R
     """Classes of a release, which are computed once; None without quasi-identifiers."""
 
     def compute() -> FinishedClasses:
-        people, cells = people_of_rows(setting, table, origin), table.alike[list(setting.columns)]
+        people, cells = people_of_rows(setting, table, origin), table.among_records[list(setting.columns)]
         report = class_report(setting, cells, [name for name in records.sensitive if name in table.frame], people)
         inside = rows_in_classes(cells, quasi)
         return FinishedClasses(inside, equivalence_classes(cells[inside], quasi), people, report)

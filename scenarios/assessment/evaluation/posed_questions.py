@@ -634,7 +634,7 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         risks = {name: value for name, _, value in found.report.models}
         risks["records alone in their class"] = float(found.report.uniques)
         risks |= {f"{name}: {about}": value for name, about, value in found.report.measures}
-        own = table.alike[found.inside]
+        own = table.among_records[found.inside]
         diversity = {name: l_diversity(own, quasi, name, classes=found.classes) for name in sensitive}
     copies = copied_records(setting, table)
     people = None if found is None else found.people

@@ -361,7 +361,7 @@ def report_content(
         refuse_false_guarantee(guarantee, evaluation, defense_name, after.several if after else ())
     counts = evaluation.origin != "unknown" or _generalized(table)
     count = _counting(setting, table, origin, classes, threshold, counts=counts)
-    of_classes = count(table.alike[list(setting.columns)])
+    of_classes = count(table.among_records[list(setting.columns)])
     of_identifiers = identifier_findings(table.unknown, records.frame[list(records.identifiers)])
     of_copies = copy_findings(evaluation, threshold)
     of_attacks = attack_findings(evaluation, threshold, releases)

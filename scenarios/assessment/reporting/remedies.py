@@ -14,6 +14,7 @@ import pandas as pd
 from leaderboard.pages import Section, Table, Value, counted, number
 from leaderboard.results.goals import goal_title
 from metrics import equivalence_classes, normalized_certainty_penalty
+from metrics.classes import rows_in_classes
 from metrics.columns import (
     SUPPRESSED,
     Domain,
@@ -211,7 +212,8 @@ class Advisor:
         return tuple(sorted(helping, key=order)[:MOST_REMEDIES])
 
     def _counted(self, remedy: Remedy, title: str) -> float | None:
-        found = self.of_classes(self.table.alike.assign(**remedy.columns))
+        recoded = replace(self.table, frame=pd.DataFrame(remedy.columns), lacking=())
+        found = self.of_classes(self.table.among_records.assign(**recoded.among_records))
         return next((one.value for one in found if one.title == title), None)
 
     def _played(self, remedy: Remedy, goal: str) -> float | None:
@@ -232,12 +234,13 @@ class Advisor:
                 f"{names.replace(', ', ' x ')} ({counted(rows, 'row')} alone)" for names, rows in self.alone[:SHOWN]
             )
             return "; ".join(sets)
-        alike = self.table.alike
+        alike = self.table.among_records
+        alike = alike[rows_in_classes(alike, quasi)]
         classes = equivalence_classes(alike, quasi)
         if title == SMALLEST:
             sizes = np.bincount(classes)
             worst = int(sizes.argmin())
-            return f"the class of {self._cells(classes == worst, quasi)} ({counted(int(sizes[worst]), 'row')})"
+            return f"the class of {self._cells(alike[quasi][classes == worst])} ({counted(int(sizes[worst]), 'row')})"
         column = next(name for name in self.setting.records.sensitive if class_title(name) == title)
         codes, values = pd.factorize(alike[column].fillna(""))
         counts = np.zeros((classes.max() + 1, len(values)), dtype=np.intp)
@@ -247,11 +250,11 @@ class Advisor:
         worst, value = divmod(int(excess.argmax()), len(values))
         rows = counted(int(counts[worst].sum()), "row")
         share = f"{counts[worst, value]} of {rows} with {column} {self._text(column, values[value])}"
-        return f"the class of {self._cells(classes == worst, quasi)}: {share}"
+        return f"the class of {self._cells(alike[quasi][classes == worst])}: {share}"
 
-    def _cells(self, inside: Any, columns: Sequence[str]) -> str:
+    def _cells(self, rows: pd.DataFrame) -> str:
         """Cells that all rows of a class have, without those that are suppressed."""
-        row = self.table.frame[columns][inside].iloc[0]
+        row = rows.iloc[0]
         shown = [f"{name} {self._text(name, cell)}" for name, cell in row.items() if cell != SUPPRESSED]
         more = f" and {counted(len(shown) - CELLS, 'further cell')}" if len(shown) > CELLS else ""
         return f"{', '.join(shown[:CELLS])}{more}" or "everybody"

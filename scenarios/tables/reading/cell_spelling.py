@@ -63,7 +63,7 @@ def with_one_spelling(
 
     Of the domain of a column, only the order of its categories and whether numbers are integers matter. Without a
     domain, sets get the order of their texts, and intervals stay. With `stars`, a cell that leaves every declared value
-    is ``*``; beside people outside the domain, it tells something.
+    is ``*``: among the people of a table, who all lie within the domain, it tells nothing. Beside others, it may.
     """
     return {
         name: column.with_cells(
@@ -84,13 +84,14 @@ def other_spellings(name: str, column: TextColumn, domain: Domain) -> tuple[Text
 
 
 def spelling_domain(declared: Column | None, column: TextColumn) -> Domain | None:
-    """What is known about the spelling of a column's cells; its bounds do not matter."""
+    """What is known about the spelling of a column's cells; bounds that are not declared do not matter."""
     if isinstance(declared, CategoryColumn):
         return CategoricalDomain(tuple(declared.categories)) if declared.categories else None
     if isinstance(declared, DateColumn):
-        return NumericDomain(0, 0, integer=True)
+        return declared.domain() or NumericDomain(0, 0, integer=True)
+    low, high = (None, None) if declared is None else (declared.low, declared.high)
     if declared is not None and (declared.integer is not None or declared.decimals is not None):
-        low, high = (-FAR, FAR) if declared.low is None or declared.high is None else (declared.low, declared.high)
+        low, high = (-FAR, FAR) if low is None or high is None else (low, high)
         return NumericDomain(low, high, integer=bool(declared.integer or declared.decimals == 0))
     texts = [text for text in column.texts.to_pylist() if text != "*"]
     numbers = list(chain.from_iterable(map(_NUMBERS.findall, texts)))
@@ -98,7 +99,7 @@ def spelling_domain(declared: Column | None, column: TextColumn) -> Domain | Non
     if declared is None and not (all(map(_NUMERIC.fullmatch, texts)) and values.looks_numeric()):
         return None
     whole = values.looks_numeric() and all(map(float.is_integer, map(float, numbers)))
-    return NumericDomain(0, 0, integer=whole)
+    return NumericDomain(low or 0, high or 0, integer=whole)
 
 
 def spellings(texts: Sequence[str], domain: Domain | None, *, stars: bool = False) -> list[str]:
@@ -178,6 +179,8 @@ def by_halves(
 def _read(domain: Domain | None, stars: bool, texts: Sequence[str]) -> list[str]:
     """Spelling of numeric cells or sets of categories; with `stars`, one that leaves every declared value is ``*``."""
     column = pd.Series(texts, dtype=object)
+    # All values that were read from records still say who is among them.
+    stars = stars and domain is not None and not domain.inferred
     if isinstance(domain, NumericDomain):
         several, whole = domain.low < domain.high, interval_cell(domain.low, domain.high)
     else:

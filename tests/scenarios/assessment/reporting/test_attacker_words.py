@@ -1,5 +1,7 @@
 """Releases that tell nobody apart, risks of too few trials, and what the verdict says of attackers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,8 @@ from run_tools import invoke
 
 from defenses import Constant, Mondrian
 from metrics import Scores
+from metrics.columns import set_cell
+from scenarios.assessment.evaluation.finished_classes import released_classes
 from scenarios.assessment.evaluation.posed_questions import EVERYTHING, QUASI, attempted, evaluate
 from scenarios.assessment.evaluation.row_origin import given_origin
 from scenarios.assessment.reporting.findings import FEW, WITHIN, attack_findings, passes
@@ -61,6 +65,22 @@ def test_equal_rows_that_hold_only_the_people_of_the_table_are_measured(setting)
     rows = equal_rows(setting, age=f"[{frame['age'].min():g},{frame['age'].max():g}]")
     result = evaluate(older, finished(older, rows))
     assert result.worst("membership")[1].low > 0.5
+
+
+@pytest.mark.parametrize("inferred", [False, True])
+def test_a_row_that_leaves_the_whole_declared_domain_is_in_no_class(setting, inferred):
+    """Everybody in the table lies within the domain; one that was read from the table says who is in it."""
+    frame, domains = released_by(setting, Mondrian(k=5)), setting.domains
+    whole = {name: set_cell(domains[name].categories) for name in ("city", "grade")} | {"age": "[18,95]"}
+    found = []
+    for cells in (whole, dict.fromkeys(whole, "*")):
+        table = finished(setting, pd.concat([frame.head(1).assign(**cells), frame.iloc[1:]]))
+        domain = replace(domains["age"], inferred=inferred)
+        table = replace(table, domains={**domains, "age": domain}, sha256=f"{inferred}{cells['age']}")
+        origin = given_origin(np.arange(len(frame)))
+        found.append(released_classes(setting, table, origin))
+    assert [one.inside[0] for one in found] == [inferred, False]
+    assert (found[0].report == found[1].report) is not inferred
 
 
 @pytest.mark.thorough
