@@ -30,7 +30,9 @@ from metrics.references import (
 
 
 def headline_utility(scores: Mapping[str, float | None]) -> tuple[float, dict[str, float | None]]:
-    """Utility of one release, the mean of its components, and these components.
+    """Utility of one release, the mean of its components clipped at 0, and these components.
+
+    If all components are at most 0, the utility is their mean, so that poor releases stay ordered.
 
     - scores: What `TableUtility.score` returns. The areas under the curve become the component ``classifier``, which is
       anchored at 1/2 and at the classifier of the original. It is left out if that one does not exceed 1/2.
@@ -39,13 +41,9 @@ def headline_utility(scores: Mapping[str, float | None]) -> tuple[float, dict[st
     auc, best = components.pop("classifier_auc"), components.pop("classifier_auc_original")
     if auc is not None and best is not None and best > 0.5:
         components["classifier"] = min(1.0, max(0.0, (auc - 0.5) / (best - 0.5)))
-    return float(np.mean([value for value in components.values() if value is not None])), components
-
-
-def ordered_utility(components: Mapping[str, float | None]) -> float:
-    """Mean of signed components, clipped at 0; if all are at most 0, their mean, so that poor releases stay ordered."""
     values = np.array([value for value in components.values() if value is not None])
-    return float(np.maximum(values, 0).mean() or values.mean())
+    clipped = {name: None if value is None else max(0.0, value) for name, value in components.items()}
+    return float(np.maximum(values, 0).mean() or values.mean()), clipped
 
 
 QUERIES = 200

@@ -57,9 +57,9 @@ def utility(
 ) -> None:
     """Measure the utility of RELEASED compared with ORIGINAL: 1 for an identical table, 0 for a table of constants.
 
-    Of large tables, classifiers and the noise of associations are measured on drawn rows, and a note says so. A column
-    that RELEASED lacks counts as suppressed, and a second figure leaves it out. If the roles declare a weight, rows are
-    also counted by it. Tables in memory also have rank correlations.
+    Of large tables, classifiers, rank correlations and the noise of associations are measured on drawn rows, and a note
+    says so. A column that RELEASED lacks counts as suppressed, and a second figure leaves it out. That figure is below
+    0 for a release worse than constants. If the roles declare a weight, rows are also counted by it.
     """
     import json
 
@@ -67,16 +67,15 @@ def utility(
     from scenarios.assessment.choosing.column_costs import correlation_warnings, rank_correlations
     from scenarios.assessment.reporting.release_report import association_words
     from scenarios.tables import (
-        Note,
         compared,
         input_path,
         load_table,
+        measured_utility,
         memory_bytes,
         read_in_parts,
         release_notes,
         reviewed_table,
         table_notes,
-        utility_scores,
     )
 
     paths = [input_path(original), input_path(released)]
@@ -93,22 +92,21 @@ def utility(
         with compared(reviewed, paths[1], roles, reading=reading, memory=given, engine=engine) as both:
             domains = both.domains
             target = prediction_target(records.sensitive, domains)
-            scores, drawn = utility_scores(both, tested, target, seed)
+            measured = measured_utility(both, tested, target, seed)
             loss, cells = both.penalty(records.quasi_identifiers), both.cells
             numbers = {name: domain for name, domain in domains.items() if dates(name) is None}
             doubts = release_notes(reviewed.cells(list(cells)), cells, numbers)
-            further = _further_figures(both, reviewed.dataset, tested, seed)
-        pairs = None if both.frame is None else rank_correlations(records.frame, both.frame, domains)
-        unmeasured = [Note("no rank correlations")] if pairs is None else []
+            value, components = headline_utility(measured.scores)
+            further = _further_figures(both, value, reviewed.dataset, tested, seed)
+        pairs = rank_correlations(*measured.numbers, domains)
         said = table_notes(reviewed.dataset, table=reviewed)
-        echo_notes([*both.notes, *said, *doubts, *drawn, *unmeasured])
-    value, components = headline_utility(scores)
-    result: dict[str, Any] = {"utility": value, **further, **components, "normalized_certainty_penalty": loss}
+        echo_notes([*both.notes, *said, *doubts, *measured.notes])
+    result: dict[str, Any] = {"utility": max(0.0, value), **further, **components, "normalized_certainty_penalty": loss}
     result["rows"] = both.released.rows
     echo_each("note", filter(None, [association_words(components["associations"], len(both.domains))]))
-    echo_each("warning", correlation_warnings(pairs or ()))
+    echo_each("warning", correlation_warnings(pairs))
     if form == "json":
-        result["rank_correlations"] = pairs and [
+        result["rank_correlations"] = [
             {"columns": one.columns, "before": one.before, "after": one.after} for one in pairs
         ]
         echo(json.dumps(result, indent=2))
@@ -116,24 +114,29 @@ def utility(
     from leaderboard.pages.tables import text_table
 
     lines = [[name, _shown(value)] for name, value in result.items()]
-    lines += [
-        [f"rank correlation of {one.name}", f"{one.before:.4f} before, {one.after:.4f} after"] for one in pairs or ()
-    ]
+    lines += [[f"rank correlation of {one.name}", f"{one.before:.4f} before, {one.after:.4f} after"] for one in pairs]
     echo(text_table((), lines, style="plain"))
 
 
-def _further_figures(both: Comparison, dataset: Dataset, tested: pd.DataFrame, seed: int) -> dict[str, float | None]:
-    """Utility without the columns that the release lacks, and weighted marginals if the roles declare a weight."""
+def _further_figures(
+    both: Comparison, value: float, dataset: Dataset, tested: pd.DataFrame, seed: int
+) -> dict[str, float | None]:
+    """Utility without the columns that the release lacks, and weighted marginals if the roles declare a weight.
+
+    A utility (`value`) below that of a release without information is shown as that of the released columns, too.
+    """
     from numpy.random import default_rng
 
     from metrics.table_utility import headline_utility, prediction_target
-    from scenarios.tables import utility_scores
+    from scenarios.tables import measured_utility
 
-    figures: dict[str, float | None] = {}
+    figures: dict[str, float | None] = {"utility_of_released_columns": value} if value < 0 else {}
     only = both.of_released_columns
     if only is not None:
         target = prediction_target(dataset.records.sensitive, only.domains)
-        figures["utility_of_released_columns"], _ = headline_utility(utility_scores(only, tested, target, seed)[0])
+        figures["utility_of_released_columns"], _ = headline_utility(
+            measured_utility(only, tested, target, seed).scores
+        )
     if dataset.weight is not None:
         figures["weighted_marginals"] = both.weighted_marginals(dataset.weight, default_rng(seed))
     return figures

@@ -36,7 +36,7 @@ from .parts.released_blocks import InOrder as InOrder
 from .parts.risk import risk_of_file as risk_of_file
 from .parts.utility import Comparison as Comparison
 from .parts.utility import compared as compared
-from .parts.utility import utility_scores as utility_scores
+from .parts.utility import measured_utility as measured_utility
 from .parts.validation import describe_file as describe_file
 from .parts.validation import reviewed_table as reviewed_table
 from .released import STANDARD as STANDARD

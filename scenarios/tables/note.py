@@ -156,10 +156,6 @@ _SAID = {
         "household is not measured; `tokumei defend` says it",
     ),
     "drawn rows": (NOTE, "{what} measured on {rows:,} drawn rows"),
-    "no rank correlations": (
-        NOTE,
-        "rank correlations were not measured: their ranks need the whole table in memory",
-    ),
     "classes not searched": (
         NOTE,
         "{classes:,} classes do not fit into memory, so that sets of columns that single out records are not searched; "

@@ -19,7 +19,7 @@ from leaderboard.pages.number_text import number
 from leaderboard.statistics.pairs import FEWEST_TRIALS
 from metrics import Estimate, Score, Scores, l_diversity, normalized_certainty_penalty
 from metrics.columns import Booleans, Floats
-from metrics.table_utility import headline_utility, ordered_utility
+from metrics.table_utility import headline_utility
 from scenarios.assessment.evaluation.control_people import records_among
 from scenarios.assessment.evaluation.evaluation_setting import (
     AUXILIARY,
@@ -620,11 +620,10 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
     """
     records = setting.records
     cells = table.suppressed[list(setting.columns)]
-    _, signed = headline_utility(setting.utility(table.domains).score(cells))
-    components = {name: None if value is None else max(0.0, value) for name, value in signed.items()}
-    released, shared = signed, {name: table.domains[name] for name in setting.columns if name in table.frame}
+    utility, components = headline_utility(setting.utility(table.domains).score(cells))
+    released, shared = utility, {name: table.domains[name] for name in setting.columns if name in table.frame}
     if 0 < len(shared) < len(setting.columns):
-        _, released = headline_utility(setting.utility(shared).score(table.frame))
+        released, _ = headline_utility(setting.utility(shared).score(table.frame))
     quasi, sensitive = records.quasi_identifiers, [name for name in records.sensitive if name in table.frame]
     loss = normalized_certainty_penalty(cells, {name: table.domains[name] for name in quasi}) if quasi else None
     origin = origin or recognized_origin(table.frame, records.frame, table.domains)
@@ -647,8 +646,8 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         sha256=table.sha256,
         rows=len(table.frame),
         origin=origin.kind,
-        utility=max(0.0, ordered_utility(signed)),
-        released_utility=ordered_utility(released),
+        utility=max(0.0, utility),
+        released_utility=released,
         partial=len(shared) < len(setting.columns),
         components=components,
         information_loss=loss,

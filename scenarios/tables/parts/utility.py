@@ -37,6 +37,9 @@ from scenarios.tables.toml.toml_file import read_bytes
 
 # Tables spread over the public bins of their columns.
 
+Rows = dict[str, NDArray[Any]]
+"""Code of each of some rows in every column, or its number in a column without masses."""
+
 
 @dataclass(frozen=True)
 class BinnedTable:
@@ -73,7 +76,7 @@ class BinnedTable:
         """Number of rows."""
         return int(self.table.rows)
 
-    def counted(self, drawn: Integers, words: str) -> tuple[CountedProfile, CodedProfile]:
+    def counted(self, drawn: Integers, words: str) -> tuple[CountedProfile, Rows]:
         """Expected counts of all rows, and the rows at some positions; the table is read once."""
         counts, found = self.empty, []
         with progress(words, self.rows) as done:
@@ -85,8 +88,27 @@ class BinnedTable:
                 found += rows
                 # Rows that were added here already count.
                 done.add(max(0, end - done.done))
-        columns = [self._drawn(name, np.concatenate([rows[name] for rows in found])) for name in self.domains]
-        return counts, CodedProfile([one.cells[0] for one in columns], [one.codes[0] for one in columns], drawn.size)
+        return counts, {name: np.concatenate([rows[name] for rows in found]) for name in self.domains}
+
+    def profile(self, rows: Rows) -> CodedProfile:
+        """Profile of some rows."""
+        columns = [self._drawn(name, stored) for name, stored in rows.items()]
+        return CodedProfile([one.cells[0] for one in columns], [one.codes[0] for one in columns], columns[0].rows)
+
+    def values(self, rows: Rows, names: Collection[str]) -> pd.DataFrame:
+        """Original values or released cells of some rows, in some columns."""
+        return pd.DataFrame({name: self._values(name, rows[name]) for name in names})
+
+    def _values(self, name: str, stored: NDArray[Any]) -> NDArray[Any]:
+        if not isinstance(self.table, CountedRelease):
+            coded = self.table.is_coded(name)
+            return self.table.column(name).values.to_numpy()[stored] if coded else stored
+        start, cells = 0, np.empty(stored.size, dtype=object)
+        for piece in self.table.cells(name):
+            inside = (stored >= start) & (stored < start + len(piece))
+            cells[inside] = piece[stored[inside] - start]
+            start += len(piece)
+        return cells
 
     def weighted(self, weight: str) -> Profile | None:
         """The table with the weighted share of each bin as mass of every row; see `weighted_marginals`.
@@ -116,11 +138,11 @@ class BinnedTable:
         starts = np.cumsum([0, *(domain.size + 1 for domain in self.domains.values())])
         return CountedProfile(starts[:-1].astype(np.intp), int(starts[-1]))
 
-    def stored(self, block: Any) -> dict[str, NDArray[Any]]:
+    def stored(self, block: Any) -> Rows:
         """Code of each row of a block in every column, or its number in a column without masses."""
         return {name: block.codes(name) if name in self.masses else block.numbers(name) for name in self.domains}
 
-    def mass(self, stored: Mapping[str, NDArray[Any]]) -> csr_array:
+    def mass(self, stored: Rows) -> csr_array:
         """Mass of rows, shape (rows, bins), given the code or number of each row in every column."""
         parts = [
             self.masses[name][rows] if name in self.masses else _sparse(self._numbers(name, rows))
@@ -148,13 +170,12 @@ def _sparse(distinct: CodedProfile) -> csr_array:
 
 
 class Comparison(NamedTuple):
-    """Both tables, what was recognized of the release, the columns that it lacks, and its cells if held in memory."""
+    """Both tables, what was recognized of the release, and the columns that it lacks."""
 
     original: BinnedTable
     released: BinnedTable
     notes: Sequence[Note]
     lacking: tuple[str, ...] = ()
-    frame: pd.DataFrame | None = None
 
     @property
     def domains(self) -> Mapping[str, Domain]:
@@ -231,7 +252,6 @@ def compared(
     domains = {name: dataset.records.domain(name) for name in dataset.records.released_columns}
     released: CountedRelease
     with ExitStack() as stack:
-        frame: pd.DataFrame | None = None
         if isinstance(reviewed, ReviewedInParts):
             read = stack.enter_context(
                 large_released(
@@ -251,13 +271,13 @@ def compared(
             released, notes = replace(read, columns={**read.columns, **others}), [*read.notes, *read.unknown]
         else:
             table = read_finished(str(path), read_bytes(path), dataset, declared, domains, widen=False)
-            frame, notes, lacking = table.frame, list(table.notes), table.lacking
+            notes, lacking = list(table.notes), table.lacking
             coded = {name: CodedCells.of_values(table.suppressed[name]) for name in domains}
             released = ReleasedTable(path, coded, (), (), (), declared, {})
         with rows_from_one(f"{path}: ", "" if roles is not None else f"; {HINT}"):
             binned = BinnedTable.of_release(released, domains)
         original = BinnedTable.of_records(reviewed.records, domains)
-        both = Comparison(original, binned, [note for note in notes if note.kind not in READ], lacking, frame)
+        both = Comparison(original, binned, [note for note in notes if note.kind not in READ], lacking)
         if isinstance(reviewed, ReviewedInParts):
             kinds = {name: both.kinds(name) for name in domains if name not in lacking}
             further = beside_notes(dataset, read.files.columns, kinds, released.rows, reviewed.rows)
@@ -268,31 +288,41 @@ def compared(
 # Utility from one reading of either table.
 
 SAMPLED = 100_000
-"""Number of drawn rows on which classifiers are trained and the noise of associations is measured."""
+"""Number of drawn rows on which classifiers are trained, and the noise of associations and ranks are measured."""
 
 
-def utility_scores(
-    tables: Comparison, held_out: pd.DataFrame, target: str | None, seed: int
-) -> tuple[dict[str, float | None], list[Note]]:
-    """Components of the utility of a release, and a note where some were measured on drawn rows.
+class MeasuredUtility(NamedTuple):
+    """Signed components of a utility, numbers of drawn rows before and after, and a note where these are not all."""
+
+    scores: dict[str, float | None]
+    numbers: tuple[pd.DataFrame, pd.DataFrame]
+    notes: list[Note]
+
+
+def measured_utility(tables: Comparison, held_out: pd.DataFrame, target: str | None, seed: int) -> MeasuredUtility:
+    """Utility of a release beside its original table.
 
     Queries and reference tables are drawn by the seed, and so are the rows of long tables. `held_out` holds further
     real records, on which a classifier of `target` is tested; it may be empty.
     """
     rng = np.random.default_rng([seed, 1])
     original, released = tables.original, tables.released
-    counts, rows = original.counted(_drawn(original.rows, rng), "original rows")
-    utility = TableUtility(rows, tables.domains, held_out, target, np.random.default_rng(seed), reference=counts)
-    counts, rows = released.counted(_drawn(released.rows, rng), "released rows")
-    scores = utility.components(counts, rows)
-    what = "classifiers and the noise of associations were" if utility.held_out else "the noise of associations was"
-    note = Note("drawn rows", numbers={"what": what, "rows": SAMPLED})
-    return scores, [note] if max(original.rows, released.rows) > SAMPLED else []
+    counts, before = original.counted(_drawn(original.rows, rng), "original rows")
+    rows, draws = original.profile(before), np.random.default_rng(seed)
+    utility = TableUtility(rows, tables.domains, held_out, target, draws, reference=counts, signed=True)
+    counts, after = released.counted(_drawn(released.rows, rng), "released rows")
+    scores = utility.components(counts, released.profile(after))
+    what = "classifiers, rank correlations" if utility.held_out else "rank correlations"
+    note = Note("drawn rows", numbers={"what": f"{what} and the noise of associations were", "rows": SAMPLED})
+    known = [name for name, domain in tables.domains.items() if isinstance(domain, NumericDomain)]
+    names = [name for name in known if name not in tables.lacking]
+    numbers = original.values(before, names), released.values(after, names)
+    return MeasuredUtility(scores, numbers, [note] if max(original.rows, released.rows) > SAMPLED else [])
 
 
 def _counted_part(
     binned: BinnedTable, drawn: Integers, done: Progress, table: Any
-) -> tuple[CountedProfile, list[dict[str, NDArray[Any]]], int]:
+) -> tuple[CountedProfile, list[Rows], int]:
     """Profile of a part, codes or numbers of its drawn rows, and the end of the part."""
     counts, found, end = binned.empty, [], 0
     for block in table.blocks(list(binned.domains)):
