@@ -141,7 +141,7 @@ DATE = '[columns.x]\ntype = "date"\n'
         (CATEGORY + 'categories = ["a", "b"]\n', ["{b|a}", "{a|b}", "*"], 1),
         (INTEGER + "low = 0\nhigh = 9\n", ["[0,9]", "[0,10)", "*"], 1),
         (NUMBER + "low = 0.5\nhigh = 9\n", ["[0.5,9]", "[0.50, 9.0]", "*"], 1),
-        (DATE + "low = 2020-01-01\nhigh = 2020-12-31\n", ["[2020-01-01,2020-12-31]", "*", "2020-05-05"], 2),
+        (DATE + "low = 2020-01-01\nhigh = 2020-12-31\n", ["[2020-01-01,2020-12-31]", "*", "2020-05-05"], 1),
     ],
 )
 def test_classes_count_each_meaning_once(tmp_path, columns, cells, classes):
