@@ -173,12 +173,14 @@ def _of_classes(
 
 def _of_conventions(counted: ReleaseCounts) -> list[Note]:
     """A note of k by both conventions of ``*``, where they differ."""
-    from scenarios.tables import Note
+    from scenarios.tables import Note, suppressed_words
 
     sizes = counted.by_convention()
     if sizes is None or sizes[0] == sizes[1]:
         return []
-    return [Note("suppressed in classes", numbers={"k": sizes[0], "any_value": sizes[1]})]
+    k, any_value, suppressed = sizes
+    numbers = {"k": k, "any_value": any_value, "suppressed": suppressed_words(suppressed)}
+    return [Note("suppressed in classes", numbers=numbers)]
 
 
 def _gaps_in_classes(records: Microdata, cells: Mapping[str, Any]) -> list[Note]:

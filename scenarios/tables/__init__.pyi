@@ -63,6 +63,7 @@ from .review.rows_of_people import rows_of_each as rows_of_each
 from .risk import CONVENTIONS as CONVENTIONS
 from .risk import RiskReport as RiskReport
 from .risk import risk_report as risk_report
+from .risk import suppressed_words as suppressed_words
 from .roles import DateColumn as DateColumn
 from .roles import Roles as Roles
 from .roles import declared_domain as declared_domain

@@ -256,7 +256,7 @@ _SAID = {
     "suppressed in classes": (
         NOTE,
         "in classes, * counts as a value of its own, and the smallest has {k} rows. If * may be any value, {any_value} "
-        "rows or more agree with each",
+        "rows or more agree with each.{suppressed}",
     ),
     "gaps in classes": (
         NOTE,

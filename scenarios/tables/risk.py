@@ -173,21 +173,22 @@ class RiskReport:
         said = (
             (self.plain, Note("plain table")),
             (self.noised, Note("noised", self.noised)),
-            (self.starred, Note("stars", numbers={"suppressed": self._suppressed_words()})),
+            (self.starred, Note("stars", numbers={"suppressed": suppressed_words(self.suppressed)})),
             (self.gaps, Note("empty cell as a value", self.gaps)),
             (self.unknown, Note("unknown as a value", self.unknown)),
             (self.several, Note("set as a value", self.several)),
         )
         return [*(note for applies, note in said if applies), *self.unweighted]
 
-    def _suppressed_words(self) -> str:
-        """Sentence on the wholly suppressed records; empty if there are none."""
-        verb, agree, they = ("is", "agrees", "it") if self.suppressed == 1 else ("are", "agree", "they")
-        sentence = (
-            f" {counted(self.suppressed, 'record')} {verb} * in every quasi-identifier, {agree} with all others and "
-            f"{verb} in no class; as a class, {they} would have k = {self.suppressed:,}."
-        )
-        return sentence if self.suppressed else ""
+
+def suppressed_words(records: int) -> str:
+    """Sentence on a number of wholly suppressed records, to follow another one; empty if there are none."""
+    verb, agree, they = ("is", "agrees", "it") if records == 1 else ("are", "agree", "they")
+    sentence = (
+        f" {counted(records, 'record')} {verb} * in every quasi-identifier, {agree} with all others and "
+        f"{verb} in no class; as a class, {they} would have k = {records:,}."
+    )
+    return sentence if records else ""
 
 
 def risk_report(

@@ -357,7 +357,10 @@ class Incognito(ConstrainedDefense):
         rows = 0 if best is None or _is_large(problem.lattice) else int(best.classes.sizes[best.suppressed].sum())
         if best is None or rows == 0:
             return k_anonymity_over(self.k, roles, names, required.constraints)
-        k, alone = min(self.k, rows), f"the {rows} suppressed records are one class"
+        k, alone = (
+            min(self.k, rows),
+            "the suppressed record is one class" if rows == 1 else f"the {rows} suppressed records are one class",
+        )
         suppressed_class = best.classes.put_together(best.suppressed)
         if all_hold(required.constraints, required.columns, suppressed_class.histograms, 1).all():
             beside = alone if k == self.k else f"{alone}, all others have at least {self.k}"

@@ -126,10 +126,10 @@ class ReleaseCounts:
             return None
         return SizeCounts.of_classes(ClassMembers.of(*self._with_numbers(self.table.dataset.records.person)).sizes)
 
-    def by_convention(self) -> tuple[int, int] | None:
+    def by_convention(self) -> tuple[int, int, int] | None:
         """Smallest class if ``*`` is a value, and fewest records that agree with one if it is any value; see `risk`.
 
-        None if no cell is ``*``, all rows are wholly suppressed, or there are too many rows or combinations.
+        Third, the number of wholly suppressed rows, which are in no class. None if no cell is ``*``, all rows are wholly suppressed, or there are too many rows or combinations.
         """
         if not self._combinations:
             return None
@@ -142,7 +142,7 @@ class ReleaseCounts:
         if not starred or not inside.any():
             return None
         agreeing = agreeing_records(dict(zip(names, codes.T, strict=True)), rows, starred)
-        return None if agreeing is None else (int(rows[inside].min()), int(agreeing.min()))
+        return None if agreeing is None else (int(rows[inside].min()), int(agreeing.min()), int(rows[~inside].sum()))
 
     def groups(self) -> GroupRisk | None:
         """Risk of the groups of people; None without groups, or if rows are too many."""
