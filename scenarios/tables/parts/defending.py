@@ -129,7 +129,8 @@ class ReleaseCounts:
     def by_convention(self) -> tuple[int, int, int] | None:
         """Smallest class if ``*`` is a value, and fewest records that agree with one if it is any value; see `risk`.
 
-        Third, the number of wholly suppressed rows, which are in no class. None if no cell is ``*``, all rows are wholly suppressed, or there are too many rows or combinations.
+        Third, the number of wholly suppressed rows, which are in no class. None if no cell is ``*``, all rows are
+        wholly suppressed, or there are too many rows or combinations.
         """
         if not self._combinations:
             return None
