@@ -12,9 +12,11 @@ import pandas as pd
 from metrics import equivalence_classes
 from metrics.classes import rows_in_classes
 from metrics.columns import Booleans, Integers
+from metrics.risk import GroupRisk
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
-from scenarios.assessment.evaluation.row_origin import RowOrigin, people_of_rows
+from scenarios.assessment.evaluation.row_origin import RowOrigin, groups_of_rows, people_of_rows
 from scenarios.tables import PERSON, CodedCells, FinishedTable, ReleasedTable, RiskReport, Roles, risk_report
+from scenarios.tables.review.households import risk_of_rows
 from scenarios.tables.review.rows_of_people import ClassMembers
 
 
@@ -42,12 +44,14 @@ class FinishedClasses(NamedTuple):
     - classes, shape (rows inside,): The class of each of them.
     - people, shape (rows,): The person of each row; None if it is not known.
     - report: Class measures, as `tokumei risk` shows them.
+    - groups: Risk of households and other groups, as `tokumei defend` shows it; None if it is not known.
     """
 
     inside: Booleans
     classes: Integers
     people: Integers | None
     report: RiskReport
+    groups: GroupRisk | None
 
     @property
     def sizes(self) -> Integers:
@@ -63,7 +67,9 @@ def released_classes(setting: EvaluationSetting, table: FinishedTable, origin: R
         people, cells = people_of_rows(setting, table, origin), table.among_records[list(setting.columns)]
         report = class_report(setting, cells, [name for name in records.sensitive if name in table.frame], people)
         inside = rows_in_classes(cells, quasi)
-        return FinishedClasses(inside, equivalence_classes(cells[inside], quasi), people, report)
+        classes, group = equivalence_classes(cells[inside], quasi), groups_of_rows(setting, table, origin)
+        known = None if group is None or people is None else risk_of_rows(classes, group[inside], people[inside])
+        return FinishedClasses(inside, classes, people, report, known)
 
     records, quasi = setting.records, setting.records.quasi_identifiers
     key = table.sha256, origin.kind, origin.origin.tobytes()

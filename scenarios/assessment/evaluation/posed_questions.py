@@ -64,6 +64,7 @@ from scenarios.games import (
 )
 from scenarios.games.people import Drawn, by_person
 from scenarios.tables import FinishedTable, ReleasedFile, generator
+from scenarios.tables.review.households import risk_note
 from scenarios.tables.review.rows_of_people import number_of_people, person_numbers
 
 # Questions about people of given tables, who may have several rows each: a person is one trial.
@@ -636,9 +637,10 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin
         own = table.among_records[found.inside]
         diversity = {name: l_diversity(own, quasi, name, classes=found.classes) for name in sensitive}
     copies = copied_records(setting, table)
-    people = None if found is None else found.people
+    people, groups = (None, None) if found is None else (found.people, found.groups)
     notes = [*map(str, table.notes), *questions.notes(), *people_notes(setting, people)]
     notes += [one.words for one in copies if one.unique]
+    notes += [] if groups is None else [str(risk_note(str(records.group), groups))]
     if origin.kind == "unknown":
         notes.append("if rows are synthetic, classes (k, l) say little about risk")
     return ReleaseEvaluation(

@@ -26,6 +26,7 @@ from metrics.columns import (
 )
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.tables import FinishedTable, generator
+from scenarios.tables.review.rows_of_people import numbers_in
 
 FALSE_ALARM = 0.001
 """Probability that rows in an order of their own are taken for rows in the records' order."""
@@ -516,15 +517,30 @@ def people_of_rows(setting: EvaluationSetting, table: FinishedTable, origin: Row
     return setting.kept("people of rows", key, lambda: _known_people(setting, table, origin))
 
 
-def _known_people(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin) -> Integers | None:
-    """The person of each row; see `people_of_rows`."""
+def groups_of_rows(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin) -> Integers | None:
+    """Number of the declared group of each released row; None without groups, or if no record tells it."""
+    group = setting.records.group
+    record = None if group is None else _known_records(setting, table, origin)
+    return None if record is None else numbers_in(setting.records, group)[record]
+
+
+def _known_records(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin) -> Integers | None:
+    """A record of the person of each row; see `people_of_rows`."""
     if origin.kind != UNRELIABLE and (origin.origin >= 0).all():
-        return setting.people[origin.origin]
+        return origin.origin
     records, quasi = setting.records.frame, [name for name in setting.records.quasi_identifiers if name in table.frame]
     for names in (list(table.frame.columns), quasi):
         record = fitting_records(table.frame[names], records, table.domains) if names else None
         if record is not None:
-            return setting.people[record]
+            return record
+    return None
+
+
+def _known_people(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin) -> Integers | None:
+    """The person of each row; see `people_of_rows`."""
+    record = _known_records(setting, table, origin)
+    if record is not None:
+        return setting.people[record]
     person = table.person
     if person is None or person.isna().any() or person.eq(SUPPRESSED).any() or person.nunique() > setting.size:
         return None

@@ -16,6 +16,7 @@ from leaderboard.statistics.pairs import FEWEST_TRIALS
 from metrics.classes import equivalence_classes, rows_in_classes
 from metrics.columns import Cells, Domain, Floats, Integers, NumericDomain, read_cells
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting, MeasuredAttack
+from scenarios.assessment.evaluation.finished_classes import FinishedClasses
 from scenarios.assessment.evaluation.posed_questions import EVERYTHING, HALVES, NOTHING, QUASI, ReleaseEvaluation
 from scenarios.assessment.evaluation.row_origin import QUASI_IDENTIFIERS, UNRELIABLE
 from scenarios.games.questions.person_questions import two_halves
@@ -223,6 +224,19 @@ def class_findings(
         status = _status(low, high, threshold)
         findings.append(Finding(title, value, low, high, status, how, words, ((QUASI, value),)))
     return findings
+
+
+GROUP = "Somebody of a household or other group"
+"""Title of the finding on declared groups."""
+
+
+def group_findings(classes: FinishedClasses | None, threshold: float) -> list[Finding]:
+    """The highest risk that somebody in a declared group is recognized, where it is known whose the rows are."""
+    if classes is None or classes.groups is None:
+        return []
+    value, mean = classes.groups
+    words = f"Whoever recognizes one member finds the others; {number(mean)} on average over the groups."
+    return [Finding(GROUP, value, value, value, _status(value, value, threshold), COUNTED, words, ((QUASI, value),))]
 
 
 def class_title(column: str) -> str:

@@ -44,6 +44,7 @@ from scenarios.assessment.reporting.findings import (
     class_findings,
     class_title,
     copy_findings,
+    group_findings,
     identifier_findings,
     ordered,
 )
@@ -365,7 +366,8 @@ def report_content(
     of_identifiers = identifier_findings(table.unknown, records.frame[list(records.identifiers)])
     of_copies = copy_findings(evaluation, threshold)
     of_attacks = attack_findings(evaluation, threshold, releases)
-    findings = ordered([*of_classes, *of_identifiers, *of_copies, *of_attacks])
+    of_groups = group_findings(classes, threshold) if counts else []
+    findings = ordered([*of_classes, *of_groups, *of_identifiers, *of_copies, *of_attacks])
     measured = Measured(
         setting=setting,
         evaluation=evaluation,

@@ -7,13 +7,19 @@ import pandas as pd
 import pytest
 from run_tools import invoke
 
-from defenses import Microdata
+from defenses import Microdata, Mondrian
 from leaderboard.pages.number_text import measure
 from metrics import equivalence_classes
+from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
+from scenarios.assessment.evaluation.finished_classes import released_classes
+from scenarios.assessment.evaluation.row_origin import UNRELIABLE, RowOrigin, given_origin
+from scenarios.assessment.reporting.findings import group_findings
+from scenarios.tables.dataset import load_table
 from scenarios.tables.review.households import risk_of_rows, values_of_groups
 from scenarios.tables.review.reviewed_table import ReviewedTable
 from scenarios.tables.review.rows_of_people import numbers_in
 from scenarios.tables.review.suggestions import BY_NAME_GROUP, suggested_identifier
+from scenarios.tables.roles import read_roles
 
 
 @pytest.fixture
@@ -56,6 +62,22 @@ def test_defend_says_the_risk_of_a_household(folder, given):
     assert "warning: HouseholdID: " in done.stderr
     assert "k and epsilon count members" in done.stderr
     assert f"recognized with probability {highest} at most, {mean} on average" in done.stderr
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["given", "by cells"])
+def test_a_report_holds_the_risk_of_a_household_where_it_is_known_whose_the_rows_are(folder, given):
+    dataset = load_table(folder / "people.csv", folder / "roles.toml")
+    setting = EvaluationSetting(dataset, read_roles(folder / "roles.toml"))
+    cells = Mondrian(k=4).apply(dataset.records, np.random.default_rng(1)).frame
+    order = np.random.default_rng(2).permutation(len(cells))
+    table = setting.read("r.csv", cells.iloc[order].to_csv(index=False).encode())
+    origin = given_origin(order) if given else RowOrigin(UNRELIABLE, order, "")
+    classes = released_classes(setting, table, origin)
+    highest, mean = expected_risk(cells, np.arange(len(cells)), pd.read_csv(folder / "people.csv"))
+    assert classes.groups == pytest.approx((highest, mean))
+    [finding] = group_findings(classes, 0.09)
+    assert (finding.value, finding.status) == (pytest.approx(highest), "above")
+    assert f"{mean:.2f}".lstrip("0") in finding.meaning
 
 
 def test_risk_of_a_release_with_its_households_is_that_of_the_households(folder):
