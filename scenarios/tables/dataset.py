@@ -308,10 +308,13 @@ def column_domains(
     notes: list[Note] = []
     for name, column in columns.items():
         described = declared.columns.get(name)
-        if described is None and (name in declared.identifiers or (column.empty and declared.leaves_out(name))):
+        if described is None and name in declared.identifiers:
             continue
         domain, additions = declared_domain(described)
         notes += [Note("declared domain", (name,), {"domain": words}) for words in additions]
+        unneeded = column.empty and declared.leaves_out(name) and (described is None or described.hierarchy is None)
+        if domain is None and unneeded:
+            continue
         if domain is None:
             domain, words = inferred_domain(name, column, described)
             if written is not None and (extended := written.extended(name, domain)) != domain:

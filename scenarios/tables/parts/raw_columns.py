@@ -188,6 +188,14 @@ def ordered_rows(selected: str, columns: Iterable[RawColumn], files: TableFiles,
     return f"SELECT {selected} FROM {coded_source(columns, numbered)} ORDER BY source.{number}"
 
 
+def described_column(files: TableFiles, name: str) -> RawColumn:
+    """A column that is only compared with its description: numbers by a sample, and none of too many texts."""
+    kind = files.type_of(name)
+    if kind in _NUMBERS or kind.startswith("DECIMAL"):
+        return sampled_column(files, name)
+    return _coded(files, name, "VARCHAR", pa.array([], pa.string()), np.zeros(0, dtype=np.int64), 0)
+
+
 def sampled_column(files: TableFiles, name: str) -> RawColumn:
     """A column of numbers, nearly all distinct, by a sample of them that depends on the numbers alone."""
     column, kind = _qualified(name), files.type_of(name)

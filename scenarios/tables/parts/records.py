@@ -39,6 +39,7 @@ from scenarios.tables.parts.files.output_files import private_folder
 from scenarios.tables.parts.files.table_files import Engine, Result, TableFiles
 from scenarios.tables.parts.raw_columns import (
     RawColumn,
+    described_column,
     ordered_rows,
     present_value,
     raw_columns,
@@ -325,8 +326,11 @@ def large_records(
         left_out = [name for name in files.columns if name in declared.identifiers or declared.leaves_out(name)]
         raw = raw_columns(files, [name for name in files.columns if name not in left_out])
         require(raw, f"{path}: has no column that a release may hold; look at the identifiers in {roles}")
-        text = value_texts(files, raw, declared)
-        with true_rows(files, raw):
+        # As in memory, a column without a role holds what the roles say of it.
+        described = [name for name in left_out if name in declared.columns and declared.leaves_out(name)]
+        known = raw | raw_columns(files, described, wide=described_column)
+        text = value_texts(files, known, declared)
+        with true_rows(files, known):
             dataset = described_table(path, text.columns, text.notes, declared, roles, files_read)
         dataset = replace(dataset, sha256="")
         columns = {name: _large_column(dataset, raw[name]) for name in raw if name in text.columns}

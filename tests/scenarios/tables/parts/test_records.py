@@ -140,3 +140,32 @@ def test_rows_of_several_row_groups_keep_their_order(tmp_path, columns):
             for name in {"age", "income", "row"} & set(columns):
                 values = np.append(records.columns[name].values.astype(float), np.nan)[block.columns[name]]
                 assert np.array_equal(values, rows[name].to_numpy(dtype=float), equal_nan=True), name
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("column", "cells", "refused"),
+    [
+        ('type = "number"\ninteger = true', [1, 2.5], "not an integer"),
+        ('type = "number"\nlow = 0\nhigh = 9', [1, 12], "lies outside 0 to 9"),
+        ('type = "category"\ncategories = ["a", "b"]', ["a", "c"], "no declared category"),
+        ('type = "date"', ["2020-01-05", "5 Jan"], "no date of the format"),
+        ('type = "category"', ["a", "b", "c", "d"], None),
+    ],
+)
+def test_a_column_without_a_role_holds_what_the_roles_say_of_it(tmp_path, form, column, cells, refused, monkeypatch):
+    """In parts as in memory; many texts that nobody needs are not read."""
+    path = written(pd.DataFrame({"age": [1, 2] * 200, "other": cells * (400 // len(cells))}), tmp_path, form)
+    roles = tmp_path / "roles.toml"
+    roles.write_text(f'quasi_identifiers = ["age"]\n[columns.other]\n{column}\n')
+    if refused is None:
+        monkeypatch.setattr("scenarios.tables.parts.raw_columns.LIMIT", 2)
+        load_table(path, roles)
+        with large_records(path, roles) as records:
+            assert list(records.columns) == ["age"]
+        return
+    with pytest.raises(ValueError, match=f"column 'other', row 2: .*{refused}") as inside:
+        load_table(path, roles)
+    with pytest.raises(ValueError, match=f"column 'other', row 2: .*{refused}") as in_parts, large_records(path, roles):
+        pass
+    assert str(in_parts.value) == str(inside.value)
