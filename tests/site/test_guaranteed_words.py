@@ -79,6 +79,30 @@ def defended():
             given = dict(one.split("=", 1) for flag, one in itertools.pairwise(words) if flag == "-p")
             if set(given) & set(PRIVACY):
                 yield pytest.param(method, given, id=f"{place}: {method} {given}")
+        for method, words in re.findall(r"""-d ["']([A-Z]\w+)((?: \w+=[\w.]+)+)["']""", text):
+            given = dict(one.split("=", 1) for one in words.split())
+            if set(given) & set(PRIVACY):
+                yield pytest.param(method, given, id=f"{place}: -d {method} {given}")
+
+
+PROMISE = re.compile(r"guarantees|has a guarantee|differential(ly)? priva|差分プライバシー|を保証")
+NOTHING = re.compile(r"guarantees nothing|no guarantee|without a guarantee|何も保証しない|保証はない|保証しません")
+SENTENCES = re.compile(r"(?<=[.!?。])\s*|\|")
+
+
+def broken_promises(text):
+    """Sentences of a page that say more, or less, of the defenses that they name than these guarantee."""
+    prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    words = {**WORDS, "epsilon": f"{WORDS['epsilon']}|differential(ly)? priva|差分プライバシー", "t": "t-closeness"}
+    for sentence in SENTENCES.split(" ".join(prose.split())):
+        names = {name for name in re.findall(r"`([A-Z]\w+)`", sentence) if hasattr(defenses, name)} - OTHER_KINDS
+        if not PROMISE.search(sentence) and not NOTHING.search(sentence):
+            continue
+        said = {name for name, pattern in words.items() if re.search(pattern, sentence)} - {"delta"}
+        for name in names:
+            kept = {word for word, value in guaranteed(name).items() if value is not None}
+            if kept if NOTHING.search(sentence) else not said <= kept or not kept:
+                yield name, sentence
 
 
 def constructed():
@@ -159,6 +183,26 @@ def test_what_the_questions_recommend_guarantees_something(language):
     assert len(recommended) >= 7
     for name in recommended:
         assert any(value is not None for value in guaranteed(name).values()), f"{name} guarantees nothing"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.name}")
+def test_sentences_promise_what_the_defenses_guarantee(page):
+    assert list(broken_promises(page.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    ("sentence", "broken"),
+    [
+        ("`OptimalRetention` guarantees epsilon = 2.", {"OptimalRetention"}),
+        ("Take `Mondrian`, which guarantees differential privacy.", {"Mondrian"}),
+        ("`Mondrian` and `Shuffle` guarantees k-anonymity.", {"Shuffle"}),
+        ("`Mondrian` guarantees nothing.", {"Mondrian"}),
+        ("`RetentionReplacement` guarantees epsilon. `OptimalRetention` guarantees nothing.", set()),
+        ("`OptimalRetention` は差分プライバシーを保証します。", {"OptimalRetention"}),
+    ],
+)
+def test_a_wrong_promise_in_a_sentence_is_seen(sentence, broken):
+    assert {name for name, _ in broken_promises(f"# Page\n\n{sentence}\n")} == broken
 
 
 def test_a_method_without_a_guarantee_would_be_seen():
