@@ -139,6 +139,11 @@ class Paces:
     True
     >>> round(Paces((2.9, 3.0, 3.0), (2.98, 3.0, 3.02)).machine, 2)
     3.0
+
+    Nor if most attacks are slower, too, as where they share code with these defenses: the machine slows everything.
+
+    >>> Paces((1.0, 3.0, 3.0), (1.0, 3.0, 3.0)).machine is None
+    True
     """
 
     releases: tuple[float, ...] = ()
@@ -157,15 +162,18 @@ class Paces:
     def machine(self) -> float | None:
         """The machine's pace, by which times are corrected; None if it is not known.
 
-        Releases and attacks must agree. Releases alone are what is compared. So all of them must have changed alike, or
-        their median must not have changed.
+        Releases and attacks must agree. A slower machine slows everything, so no third of the releases may beat it.
+        Releases alone are what is compared. So all of them must have changed alike, or their median must not have
+        changed.
         """
         releases, attacks = self.medians
         if releases is None:
             return attacks
-        others = self.releases if attacks is None else (attacks,)
         if attacks is None and _agree(releases, 1.0):
             return releases
+        others = self.releases if attacks is None else (attacks,)
+        if releases > 1 + AGREED:
+            others = (*others, self.releases[(len(self.releases) - 1) // 3])
         return releases if all(_agree(releases, other) for other in others) else None
 
 

@@ -107,7 +107,7 @@ def compare(
 
     The machine's speed is the common factor in the release times of three or more defenses, if three or more pairs of
     defense and attack agree with it. With fewer defenses it is the common factor in the times of the pairs. If they
-    disagree, no time is corrected. A slowdown beyond that factor by more than --time-tolerance is an alarm.
+    disagree, or a third of the defenses beats a slower machine, no time is corrected. A slowdown beyond that factor by more than --time-tolerance is an alarm.
     """
     from leaderboard.statistics.comparison import COUNTED, newly_skipped, paces
     from scenarios.running.boards.board_result import shown_rows
@@ -219,5 +219,5 @@ def _speed(timed: Paces) -> list[str]:
         return ["too few trials were played again to estimate the machine's speed: times are not corrected for it"]
     took = f"releases took {timed.releases[0]:.2f} to {timed.releases[-1]:.2f} times as long"
     if attacks is not None:
-        took = f"releases took {releases:.2f} times as long, and attacks {attacks:.2f} times"
+        took = f"{took}, the median {releases:.2f} times, and attacks {attacks:.2f} times"
     return [f"{took}: they disagree about the machine's speed, so that times are not corrected for it"]
