@@ -107,7 +107,8 @@ def compare(
 
     The machine's speed is the common factor in the release times of three or more defenses, if three or more pairs of
     defense and attack agree with it. With fewer defenses it is the common factor in the times of the pairs. If they
-    disagree, or a third of the defenses beats a slower machine, no time is corrected. A slowdown beyond that factor by more than --time-tolerance is an alarm.
+    disagree, or a third of the defenses beats a slower machine, no time is corrected. A slowdown beyond that factor by
+    more than --time-tolerance is an alarm.
     """
     from leaderboard.statistics.comparison import COUNTED, newly_skipped, paces
     from scenarios.running.boards.board_result import shown_rows
