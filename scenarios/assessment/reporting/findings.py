@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from leaderboard.pages import Section, Table, Value, counted, exact, number
@@ -37,11 +39,13 @@ class ClassValues:
     - one_value: People in classes whose people all have some value for sure (distinct l-diversity 1). Classes of one
       person count.
     - open_cells: Records whose cell leaves more than one value: an interval, a set or ``*``.
+    - worst: The class with this excess, and the number of its value in the mass of the cells.
     """
 
     excess: float
     one_value: int
     open_cells: int
+    worst: tuple[int, int] = field(default=(0, 0), compare=False)
 
 
 def class_values(classes: Integers, cells: Cells, people: Integers | None = None) -> ClassValues:
@@ -77,19 +81,25 @@ def class_values(classes: Integers, cells: Cells, people: Integers | None = None
     # A table of one value has no news, even where some cells hide it.
     if table.max() > _SURE:
         return ClassValues(0.0, exposed, open_cells)
-    shares = (counts @ csr_array(mass)).tocoo()
-    excess = _largest_excess(shares.data / sizes[shares.row], table[shares.col])
+    found = [_largest_excess(counts @ csr_array(mass), sizes, table)]
     if people is not None:
         of_all = _shares_of_people(np.zeros_like(classes), people, mass[cells.codes]).toarray()[0]
-        shares = _shares_of_people(classes, people, mass[cells.codes]).tocoo()
-        excess = max(excess, _largest_excess(shares.data, of_all[shares.col]))
-    return ClassValues(excess, exposed, open_cells)
+        shares = _shares_of_people(classes, people, mass[cells.codes])
+        found.append(_largest_excess(shares, np.ones(sizes.size), of_all))
+    excess, *worst = max(found)
+    return ClassValues(excess, exposed, open_cells, (worst[0], worst[1]))
 
 
-def _largest_excess(shares: Floats, overall: Floats) -> float:
-    """Largest (p - q) / (1 - q), at least 0; a value that everybody has is no news."""
-    news = overall < _SURE
-    return float(((shares[news] - overall[news]) / (1 - overall[news])).max(initial=0.0))
+def _largest_excess(numbers: csr_array, sizes: NDArray[Any], overall: Floats) -> tuple[float, int, int]:
+    """Largest (p - q) / (1 - q), at least 0, with its class and value; a value that everybody has is no news.
+
+    The share p of a value in a class is its number there divided by the size of the class.
+    """
+    found = numbers.tocoo()
+    shares, known = found.data / sizes[found.row], overall[found.col]
+    excess = np.where(known < _SURE, (shares - known) / np.maximum(1 - known, 1 - _SURE), 0.0)
+    worst = int(excess.argmax())
+    return max(0.0, float(excess[worst])), int(found.row[worst]), int(found.col[worst])
 
 
 def _shares_of_people(classes: Integers, people: Integers, mass: Floats) -> csr_array:

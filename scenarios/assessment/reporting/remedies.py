@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from leaderboard.pages import Section, Table, Value, counted, number
+from leaderboard.pages import Section, Table, Value, counted, exact, number
 from leaderboard.results.goals import goal_title
 from metrics import equivalence_classes, normalized_certainty_penalty
 from metrics.classes import rows_in_classes
@@ -27,7 +27,7 @@ from metrics.columns import (
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.posed_questions import PosedQuestions, ReleaseEvaluation
 from scenarios.assessment.evaluation.row_origin import RowOrigin
-from scenarios.assessment.reporting.findings import ABOVE, SMALLEST, UNSURE, Finding, class_title
+from scenarios.assessment.reporting.findings import ABOVE, SMALLEST, UNSURE, Finding, class_title, class_values
 from scenarios.tables.finished_table import FinishedTable
 
 MOST_REMEDIES = 3
@@ -242,15 +242,14 @@ class Advisor:
             worst = int(sizes.argmin())
             return f"the class of {self._cells(alike[quasi][classes == worst])} ({counted(int(sizes[worst]), 'row')})"
         column = next(name for name in self.setting.records.sensitive if class_title(name) == title)
-        codes, values = pd.factorize(alike[column].fillna(""))
-        counts = np.zeros((classes.max() + 1, len(values)), dtype=np.intp)
-        np.add.at(counts, (classes, codes), 1)
-        overall = counts.sum(axis=0) / len(codes)
-        excess = (counts / counts.sum(axis=1, keepdims=True) - overall) / np.maximum(1 - overall, 1 / len(codes))
-        worst, value = divmod(int(excess.argmax()), len(values))
-        rows = counted(int(counts[worst].sum()), "row")
-        share = f"{counts[worst, value]} of {rows} with {column} {self._text(column, values[value])}"
-        return f"the class of {self._cells(alike[quasi][classes == worst])}: {share}"
+        cells, domain = read_cells(alike[column], self.table.domains[column]), self.table.domains[column]
+        worst, value = class_values(classes, cells).worst
+        inside = classes == worst
+        holding = exact(round(float(cells.mass()[cells.codes[inside], value].sum()), 2))
+        values = domain.cells() if isinstance(domain, NumericDomain) else domain.categories
+        text = self._text(column, [*values, ""][value])
+        share = f"{holding} of {counted(int(inside.sum()), 'row')} with {column} {text}"
+        return f"the class of {self._cells(alike[quasi][inside])}: {share}"
 
     def _cells(self, rows: pd.DataFrame) -> str:
         """Cells that all rows of a class have, without those that are suppressed."""
