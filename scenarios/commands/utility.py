@@ -63,7 +63,6 @@ def utility(
     """
     import json
 
-    from metrics.table_utility import headline_utility, prediction_target
     from scenarios.assessment.choosing.column_costs import correlation_warnings, rank_correlations
     from scenarios.assessment.reporting.release_report import association_words
     from scenarios.tables import (
@@ -91,19 +90,17 @@ def utility(
         tested = records.frame[:0] if others is None else load_table(others, roles, reading=reading).records.frame
         with compared(reviewed, paths[1], roles, reading=reading, memory=given, engine=engine) as both:
             domains = both.domains
-            target = prediction_target(records.sensitive, domains)
-            measured = measured_utility(both, tested, target, seed)
+            measured = measured_utility(both, tested, records.sensitive, seed)
             loss, cells = both.penalty(records.quasi_identifiers), both.cells
             numbers = {name: domain for name, domain in domains.items() if dates(name) is None}
             doubts = release_notes(reviewed.cells(list(cells)), cells, numbers)
-            value, components = headline_utility(measured.scores)
-            further = _further_figures(both, value, reviewed.dataset, tested, seed)
+            further = _further_figures(both, measured.value, reviewed.dataset, tested, seed)
         pairs = rank_correlations(*measured.numbers, domains)
         said = table_notes(reviewed.dataset, table=reviewed)
         echo_notes([*both.notes, *said, *doubts, *measured.notes])
-    result: dict[str, Any] = {"utility": max(0.0, value), **further, **components, "normalized_certainty_penalty": loss}
-    result["rows"] = both.released.rows
-    echo_each("note", filter(None, [association_words(components["associations"], len(both.domains))]))
+    result: dict[str, Any] = {"utility": max(0.0, measured.value), **further, **measured.components}
+    result |= {"normalized_certainty_penalty": loss, "rows": both.released.rows}
+    echo_each("note", filter(None, [association_words(measured.components["associations"], len(both.domains))]))
     echo_each("warning", correlation_warnings(pairs))
     if form == "json":
         result["rank_correlations"] = [
@@ -127,16 +124,13 @@ def _further_figures(
     """
     from numpy.random import default_rng
 
-    from metrics.table_utility import headline_utility, prediction_target
     from scenarios.tables import measured_utility
 
     figures: dict[str, float | None] = {"utility_of_released_columns": value} if value < 0 else {}
     only = both.of_released_columns
     if only is not None:
-        target = prediction_target(dataset.records.sensitive, only.domains)
-        figures["utility_of_released_columns"], _ = headline_utility(
-            measured_utility(only, tested, target, seed).scores
-        )
+        shared = measured_utility(only, tested, dataset.records.sensitive, seed)
+        figures["utility_of_released_columns"] = shared.value
     if dataset.weight is not None:
         figures["weighted_marginals"] = both.weighted_marginals(dataset.weight, default_rng(seed))
     return figures

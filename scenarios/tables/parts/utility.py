@@ -21,7 +21,7 @@ from metrics.columns import Domain, Floats, Integers, NumericDomain, read_cells
 from metrics.generalization import certainty_penalties
 from metrics.profile import CodedProfile, CountedProfile, Profile, original_profile, profile
 from metrics.references import repeated_row
-from metrics.table_utility import TableUtility, weighted_marginals
+from metrics.table_utility import TableUtility, headline_utility, prediction_target, weighted_marginals
 from scenarios.tables.finished_table import CellKinds, beside_notes, read_finished
 from scenarios.tables.note import READ, Note
 from scenarios.tables.parts.files.table_files import Engine
@@ -292,32 +292,38 @@ SAMPLED = 100_000
 
 
 class MeasuredUtility(NamedTuple):
-    """Signed components of a utility, numbers of drawn rows before and after, and a note where these are not all."""
+    """A utility and its components, numbers of drawn rows before and after, and a note where these are not all.
 
-    scores: dict[str, float | None]
+    The utility is below 0 for a release worse than one without information; see `metrics.table_utility`.
+    """
+
+    value: float
+    components: dict[str, float | None]
     numbers: tuple[pd.DataFrame, pd.DataFrame]
     notes: list[Note]
 
 
-def measured_utility(tables: Comparison, held_out: pd.DataFrame, target: str | None, seed: int) -> MeasuredUtility:
+def measured_utility(
+    tables: Comparison, held_out: pd.DataFrame, sensitive: tuple[str, ...], seed: int
+) -> MeasuredUtility:
     """Utility of a release beside its original table.
 
     Queries and reference tables are drawn by the seed, and so are the rows of long tables. `held_out` holds further
-    real records, on which a classifier of `target` is tested; it may be empty.
+    real records, on which a classifier of a `sensitive` column is tested; it may be empty.
     """
-    rng = np.random.default_rng([seed, 1])
+    rng, target = np.random.default_rng([seed, 1]), prediction_target(sensitive, tables.domains)
     original, released = tables.original, tables.released
     counts, before = original.counted(_drawn(original.rows, rng), "original rows")
     rows, draws = original.profile(before), np.random.default_rng(seed)
     utility = TableUtility(rows, tables.domains, held_out, target, draws, reference=counts, signed=True)
     counts, after = released.counted(_drawn(released.rows, rng), "released rows")
-    scores = utility.components(counts, released.profile(after))
+    value, components = headline_utility(utility.components(counts, released.profile(after)))
     what = "classifiers, rank correlations" if utility.held_out else "rank correlations"
     note = Note("drawn rows", numbers={"what": f"{what} and the noise of associations were", "rows": SAMPLED})
     known = [name for name, domain in tables.domains.items() if isinstance(domain, NumericDomain)]
     names = [name for name in known if name not in tables.lacking]
     numbers = original.values(before, names), released.values(after, names)
-    return MeasuredUtility(scores, numbers, [note] if max(original.rows, released.rows) > SAMPLED else [])
+    return MeasuredUtility(value, components, numbers, [note] if max(original.rows, released.rows) > SAMPLED else [])
 
 
 def _counted_part(
