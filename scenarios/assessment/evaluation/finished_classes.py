@@ -16,8 +16,7 @@ from metrics.risk import GroupRisk
 from scenarios.assessment.evaluation.evaluation_setting import EvaluationSetting
 from scenarios.assessment.evaluation.row_origin import RowOrigin, groups_of_rows, people_of_rows
 from scenarios.tables import PERSON, CodedCells, FinishedTable, ReleasedTable, RiskReport, Roles, risk_report
-from scenarios.tables.review.households import risk_of_rows
-from scenarios.tables.review.rows_of_people import ClassMembers
+from scenarios.tables.review import ClassMembers, risk_of_rows
 
 
 def class_report(
