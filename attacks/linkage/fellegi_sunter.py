@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base import Attack, Knowledge, RankedAnswers, SharedColumn, shared_columns
+from attacks.base import Attack, Knowledge, RankedAnswers, SharedColumn, shared_columns, softmax
 from attacks.base.text_similarity import SPELLING
 from attacks.linkage.likeliest_candidates import TABLE, likeliest_of_all
 from attacks.linkage.linkage_answers import assignment_answers, matching_posterior
@@ -259,7 +259,7 @@ def latent_classes(patterns: NDArray[np.int8], first: Booleans, tolerance: float
     log_probability: Floats = np.log(np.hstack(start))
     levels = np.repeat(comparisons + 1, comparisons + 1)
     for _ in range(MOST_ITERATIONS):
-        expected = _posterior(outcomes @ log_probability.T + log_share) * counts[:, None]
+        expected = softmax(outcomes @ log_probability.T + log_share) * counts[:, None]
         size = expected.sum(axis=0)
         new_share = np.log(size + prior) - np.log(len(patterns) + 2 * prior)
         new_probability = np.log(expected.T @ outcomes + prior) - np.log(size[:, None] + prior * levels)
@@ -280,13 +280,6 @@ def distinct_patterns(patterns: NDArray[np.int8]) -> tuple[NDArray[np.int8], Int
     ascending = packed[order]
     starts = np.flatnonzero(np.r_[True, (ascending[1:] != ascending[:-1]).any(axis=1)])
     return patterns[order[starts]], np.diff(np.r_[starts, len(patterns)])
-
-
-def _posterior(log_joint: Floats) -> Floats:
-    """Probability of each of two classes, shape (n, 2), from the logarithms of joint probabilities."""
-    high, low = log_joint.max(axis=1), log_joint.min(axis=1)
-    log_total = np.where(high == low, np.log(2), np.log1p(np.exp(low - high))) + high
-    return np.asarray(np.exp(log_joint - log_total[:, None]))
 
 
 def _close(new: Floats, old: Floats, tolerance: float) -> bool:

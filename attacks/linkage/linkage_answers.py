@@ -152,7 +152,8 @@ def several_rows(
 
     If every row's candidate is drawn by itself, no two rows have one candidate with a prior and a posterior
     probability. Their ratio is that of the two marginal likelihoods. Both are approximated as if candidates were
-    independent. Equal rows of a group look alike in a one-to-one release, too, and count less.
+    independent. Equal rows of a group look alike in a one-to-one release, too. They count less, unless rows that are
+    not equal suffice.
 
     - posterior, shape (rows, candidates), or (rows, depth) with `candidate`: Probability that each row stems from each
       candidate if it is matched by itself.
@@ -161,8 +162,14 @@ def several_rows(
 
     Source: Kass and Raftery (1995), Bayes factors.
     """
-    loss, most = loss_one_to_one(posterior, candidate, candidates), MOST_LOSS * len(posterior) + 1
-    return bool(loss > most and loss > most + MOST_LOSS_OF_EQUALS * (len(posterior) - np.unique(groups()).size))
+    rows = len(posterior)
+    excess = loss_one_to_one(posterior, candidate, candidates) - MOST_LOSS * rows - 1
+    if excess <= 0:
+        return False
+    first = np.unique(groups(), return_index=True)[1]
+    of_first = None if candidate is None else candidate[first]
+    unequal = loss_one_to_one(posterior[first], of_first, candidates) - MOST_LOSS * first.size - 1
+    return bool(unequal > 0 or excess > MOST_LOSS_OF_EQUALS * (rows - first.size))
 
 
 def loss_one_to_one(posterior: Floats, candidate: Integers32 | Integers | None, candidates: int) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
 from operator import iadd
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -54,8 +54,16 @@ def gains(weights: Singles, columns: Sequence[SharedColumn], ratios: Sequence[Fl
 # How the values of a column came to be released, as shares of kept, disturbed and replaced values.
 
 
+class ByColumn:
+    """Arrays with one entry a column."""
+
+    def of(self, columns: Integers) -> Self:
+        """The entries of some columns."""
+        return type(self)(*(entries[columns] for entries in vars(self).values()))
+
+
 @dataclass(frozen=True)
-class Fit:
+class Fit(ByColumn):
     """Mechanisms of all columns: arrays of one entry a column.
 
     - shares, shape (columns, 3): Shares of kept, disturbed and replaced values.
@@ -70,10 +78,6 @@ class Fit:
     laplace: Booleans
     even: Booleans
     score: Floats
-
-    def of(self, columns: Integers) -> Fit:
-        """The parameters of some columns."""
-        return Fit(*(entries[columns] for entries in vars(self).values()))
 
     def noise(self, column: int) -> Noise:
         """Noise of a column."""

@@ -155,19 +155,24 @@ def coded_ends(numbers: Floats, count: Integers, values: Floats, share: Floats) 
 COINCIDENCE = 0.5
 
 
+def occupancy(column: SharedColumn) -> float:
+    """Share of the numbers between the candidates' ends, at their least distance, that candidates have."""
+    values = np.sort(column.values)
+    return float(values.size * np.nanmin(np.diff(values)) / (np.nanmax(values) - values[0]))
+
+
 def exchanged(columns: list[SharedColumn]) -> bool:
     """Whether rows seem to have exchanged their numbers, if at all: each released number is that of some candidate.
 
     Noise on few candidates' numbers gives others. Numbers of which candidates have nearly all say nothing.
     """
-    shares = [1.0]
-    for column in columns:
-        if isinstance(column.cells, NumericCells) and column.cells.plain.all() and len(column.values) > SMALL_GRID:
-            if not column.contains().any(axis=1).all():
-                return False
-            values = np.sort(column.values)
-            shares.append(float(values.size * np.nanmin(np.diff(values)) / (np.nanmax(values) - values[0])))
-    return min(shares) < COINCIDENCE
+    many = [
+        column
+        for column in columns
+        if isinstance(column.cells, NumericCells) and column.cells.plain.all() and len(column.values) > SMALL_GRID
+    ]
+    known = all(column.contains().any(axis=1).all() for column in many)
+    return known and min(map(occupancy, many), default=1.0) < COINCIDENCE
 
 
 # Number of rows that the candidates' values count for in the frequencies of replaced cells.

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from attacks.linkage.fitting.column_models import (
+    ByColumn,
     ColumnModels,
     Fit,
     candidate_weights,
@@ -30,7 +31,7 @@ LEAST_SHARE = 1e-3
 
 
 @dataclass(frozen=True)
-class Pairs:
+class Pairs(ByColumn):
     """Weighted pairs of released cell and value, of shape (columns, pairs); entries of weight 0 fill up.
 
     - weight: Expected number of rows with this pair.
@@ -56,10 +57,6 @@ class Pairs:
     noisy: Booleans
     least_scale: Floats
     deviation: Floats
-
-    def of(self, columns: Integers) -> Pairs:
-        """The pairs of some columns."""
-        return Pairs(*(entries[columns] for entries in vars(self).values()))
 
 
 def weighted_pairs(tables: list[ColumnTables], counts: list[Floats]) -> Pairs:

@@ -45,6 +45,15 @@ def test_equal_rows_of_a_copy_show_several_rows():
     assert several_rows(sharp(4, [0, 0, 1, 2]), None, 4, lambda: np.array([0, 0, 1, 2]))
 
 
+def test_rows_that_are_not_equal_show_several_rows_beside_equal_ones():
+    # Two rows of each candidate, of which most pairs are equal; those that are not decide, though less sure.
+    of_row = np.repeat(np.arange(40), 2)
+    posterior = softmax(np.where(np.arange(80) == of_row[:, None], 7.0, 0.0))
+    groups = np.where(np.arange(80) < 30, np.arange(80), 100 + of_row)
+    assert several_rows(posterior, None, 80, lambda: groups)
+    assert not several_rows(posterior, None, 80, lambda: of_row)
+
+
 @pytest.mark.parametrize("size", [2, 5, 20])
 def test_equal_rows_that_fill_the_candidates_of_their_group_are_no_sign_of_several(size):
     # As in a k-anonymous release: ten groups, whose rows may be any of the group's candidates.
