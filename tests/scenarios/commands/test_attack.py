@@ -417,7 +417,6 @@ def assert_refused(done, words):
         (["AssignmentLinkage", "-c", "none.csv"], "none.csv"),
         (["AssignmentLinkage", "-c", "other.csv"], "none of the released columns"),
         (["AssignmentLinkage", "-c", "words.csv", "--roles", "roles.toml"], "age"),
-        (["AssignmentLinkage", "-r", "words.csv", "--roles", "roles.toml"], "age"),
         (["AssignmentLinkage", "--truth", "beyond.csv"], "record"),
         (["AssignmentLinkage", "-o", "people.csv", "--force"], "input"),
         (["AssignmentLinkage", "-o", "other.csv"], "exists"),
@@ -429,7 +428,6 @@ def assert_refused(done, words):
         (["BlockedLinkage", "-p", "pairs=0"], "pairs"),
         (["BlockedLinkage", "-p", "pairs=many"], "pairs"),
         (["BlockedLinkage", "-p", "dense=-1"], "dense"),
-        (["BlockedLinkage", "-p", "dense=0", "-r", "words.csv", "--roles", "roles.toml"], "age"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(folder, monkeypatch, arguments, words):
