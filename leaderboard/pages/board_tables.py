@@ -10,7 +10,11 @@ from leaderboard.pages.report import Section, Table
 from leaderboard.pages.tables import Column, cells_of
 from leaderboard.results import goal_words, label
 from leaderboard.statistics import Pair, Row, by_place, goals, plays_condition
+from metrics.score import advantage
 
+Grid = Mapping[str, Mapping[str, Pair]]
+"""Pairs by the defense's label, then by the attack's label."""
+SUCCESS = "Success: the share of cases in which the attack is right, such as .25 for 25 of 100"
 UNITS = "Utility, success, chance, advantage and score: shares of 1"
 SMALL = 0.05
 """Chance levels below this are shown with three decimals."""
@@ -34,22 +38,63 @@ def board_sections(rows: Sequence[Row]) -> list[Section]:
 
 
 def matrix_sections(pairs: Sequence[Pair]) -> list[Section]:
-    """The matrix as sections of a report: success in each goal, or the status of pairs without success."""
-    sections = []
-    for place, grid in grids(pairs).items():
-        attacks = list(dict.fromkeys(attack for line in grid.values() for attack in line))
-        columns = goals([pair for line in grid.values() for pair in line.values()])
-        cells = [
-            [defense, *(_pair_cell(line[attack], columns) if attack in line else "" for attack in attacks)]
-            for defense, line in grid.items()
-        ]
-        sides = ["left", *("right" for _ in attacks)]
-        table = Table(f"success in {' / '.join(map(goal_words, columns))}", ("defense", *attacks), cells, sides=sides)
-        sections.append(Section(place_title(*place), tables=(table,)))
-    return sections
+    """The matrix as sections of a report, one for each scenario and variant."""
+    return [
+        Section(place_title(*place), tables=(matrix_table(grid, goals_of(grid)),))
+        for place, grid in grids(pairs).items()
+    ]
 
 
-def grids(pairs: Sequence[Pair]) -> Mapping[tuple[str, str], dict[str, dict[str, Pair]]]:
+def matrix_table(grid: Grid, columns: Sequence[str], *, intervals: bool = False) -> Table:
+    """Success of attacks on defenses in some goals, or the status of pairs without success.
+
+    Attacks are rows if they are more than the defenses. The most dangerous attack of each defense is bold.
+    """
+    attacks = list(dict.fromkeys(attack for line in grid.values() for attack in line))
+    heads = ["defense", *attacks]
+    lines = [
+        [defense, *(_pair_cell(line[attack], columns, intervals) if attack in line else "" for attack in attacks)]
+        for defense, line in grid.items()
+    ]
+    worst = [most_dangerous(line, columns) for line in grid.values()]
+    bold = {(row, at) for row, names in enumerate(worst) for at, attack in enumerate(attacks, 1) if attack in names}
+    if len(attacks) > len(lines):
+        heads = ["attack", *grid]
+        lines = [list(texts) for texts in zip(attacks, *(line[1:] for line in lines), strict=True)]
+        bold = {(column - 1, row + 1) for row, column in bold}
+    words = " / ".join(map(goal_words, columns))
+    plays = min((pair.plays for line in grid.values() for pair in line.values() if pair.plays), default=1)
+    notes = [SUCCESS, *([f"Numbers of a cell: {words}"] if len(columns) > 1 else [])]
+    notes.append(
+        f"[low, high]: 95 % intervals across plays, {plays_condition(plays)}"
+        if intervals
+        else "The CSV form of the matrix has the 95 % intervals"
+    )
+    sides = ["left", *("right" for _ in heads[1:])]
+    return Table(f"success in {words}", tuple(heads), lines, note="\n".join(notes), sides=sides, bold=bold)
+
+
+def goals_of(grid: Grid) -> tuple[str, ...]:
+    """Goals of the pairs of a matrix."""
+    return goals([pair for line in grid.values() for pair in line.values()])
+
+
+def most_dangerous(line: Mapping[str, Pair], columns: Sequence[str]) -> set[str]:
+    """Attacks with the largest advantage on a defense in some goals; none if all are as good as guessing.
+
+    Advantages are those of the success rates in the two decimals of the table, so that equal cells are equal.
+    """
+    shown = [
+        (round(advantage(round(success.mean_rate, 2), success.chance), 2), attack)
+        for attack, pair in line.items()
+        for goal, success in pair.successes.items()
+        if goal in columns
+    ]
+    most = max((size for size, _ in shown), default=0.0)
+    return {attack for size, attack in shown if size == most > 0}
+
+
+def grids(pairs: Sequence[Pair]) -> Mapping[tuple[str, str], Grid]:
     """Pairs by scenario and variant, then by the defense's label, then by the attack's label."""
     by_variant: dict[tuple[str, str], dict[str, dict[str, Pair]]] = {}
     for pair in pairs:
@@ -157,9 +202,13 @@ def interval_text(value: float | None, low: float | None, high: float | None) ->
     return number(value) if value is None else f"{number(value)} [{number(low)}, {number(high)}]"
 
 
-def _pair_cell(pair: Pair, columns: Sequence[str]) -> str:
-    rates = [None if success is None else success.rate.value for success in map(pair.success, columns)]
-    return " / ".join(number(rate) for rate in rates) if pair.successes else pair.status
+def _pair_cell(pair: Pair, columns: Sequence[str], intervals: bool) -> str:
+    if not pair.successes:
+        return pair.status
+    rates = [None if success is None else success.rate for success in map(pair.success, columns)]
+    if intervals:
+        return "/".join("–" if rate is None else interval_text(rate.value, rate.low, rate.high) for rate in rates)
+    return "/".join(number(None if rate is None else rate.value) for rate in rates)
 
 
 def place_title(scenario: str, variant: str) -> str:

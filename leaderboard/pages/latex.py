@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from math import ceil
 from textwrap import indent
 
-from leaderboard.pages.board_tables import grids, interval_text, place_title
-from leaderboard.pages.number_text import number
-from leaderboard.pages.report import Section, heading
+from leaderboard.pages.board_tables import goals_of, grids, matrix_table, place_title
+from leaderboard.pages.report import Section, Table, heading
 from leaderboard.pages.tables import fold, terminal_width
-from leaderboard.results.goals import goal_words
-from leaderboard.statistics import Pair, goals, plays_condition
-from metrics.score import advantage
+from leaderboard.statistics import Pair
 
 # Layout of LaTeX tables: type size, line breaks in cells and turned headings, so that a table fits its line.
 
@@ -228,6 +225,7 @@ def report_to_latex(sections: Sequence[Section]) -> str:
             table.texts(),
             table.align,
             table.note,
+            table.bold,
         )
         for section in sections
         for table in section.tables
@@ -343,104 +341,33 @@ def _started(text: str) -> str:
 
 _LINES = 3
 """Lines of a row up to which intervals are shown."""
-_SUCCESS = "Success: the share of cases in which the attack is right, such as .25 for 25 of 100"
 _BOLD = (
     "Bold: the attack with the largest advantage over guessing on the defense, computed from the numbers shown; "
     "several if they tie"
 )
-Grid = Mapping[str, Mapping[str, Pair]]
-"""Pairs by the defense's label, then by the attack's label."""
 
 
 def latex_matrix(pairs: Sequence[Pair]) -> str:
-    """The matrix as LaTeX (booktabs), one table per scenario and variant; more attacks than defenses become rows.
+    """The matrix as LaTeX (booktabs), one table per scenario and variant.
 
     If the numbers of several goals do not fit beside each other, each goal has a table of its own. Intervals are shown
     where there is room. The most dangerous attack of each defense is bold.
     """
-    tables = []
+    sections = []
     for place, grid in grids(pairs).items():
-        title = place_title(*place)
-        columns = goals([pair for line in grid.values() for pair in line.values()])
-        several = _Cells(grid, columns, intervals=False)
-        if len(columns) > 1 and several.are_legible():
-            tables.append(several.table(title))
-            continue
-        for goal in columns:
-            wide = _Cells(grid, (goal,), intervals=True)
-            tables.append((wide if wide.are_legible() else _Cells(grid, (goal,), intervals=False)).table(title))
-    return "\n".join(tables)
+        columns = goals_of(grid)
+        tables = [matrix_table(grid, columns)]
+        if len(columns) == 1 or not _legible(tables[0], 1):
+            wide = {goal: matrix_table(grid, (goal,), intervals=True) for goal in columns}
+            tables = [one if _legible(one, _LINES) else matrix_table(grid, (goal,)) for goal, one in wide.items()]
+        noted = (replace(one, note=f"{one.note}\n{_BOLD}") if one.bold else one for one in tables)
+        sections.append(Section(place_title(*place), tables=tuple(noted)))
+    return report_to_latex(sections)
 
 
-class _Cells:
-    """Cells of one table, in which attacks are rows if they are more than the defenses."""
-
-    def __init__(self, grid: Grid, columns: Sequence[str], *, intervals: bool) -> None:
-        attacks = list(dict.fromkeys(attack for line in grid.values() for attack in line))
-        self.columns, self.intervals = columns, intervals
-        self.plays = min((pair.plays for line in grid.values() for pair in line.values() if pair.plays), default=1)
-        self.bold = {
-            (row, column)
-            for row, line in enumerate(grid.values())
-            for column, attack in enumerate(attacks, 1)
-            if attack in _most_dangerous(line, columns)
-        }
-        self.headers = ["defense", *attacks]
-        self.lines = [
-            [defense, *(_cell(line[attack], columns, intervals) if attack in line else "" for attack in attacks)]
-            for defense, line in grid.items()
-        ]
-        if len(attacks) > len(self.lines):
-            self.headers = ["attack", *grid]
-            self.lines = [list(texts) for texts in zip(attacks, *(line[1:] for line in self.lines), strict=True)]
-            self.bold = {(column - 1, row + 1) for row, column in self.bold}
-        self.sides = ["left", *("right" for _ in self.headers[1:])]
-
-    def are_legible(self) -> bool:
-        """Whether the table fits a line, and numbers are broken only before their intervals, in low rows."""
-        fitted = layout(self.headers, self.lines, self.sides)
-        most = _LINES if self.intervals else 1
-        return fitted.fits and all(
-            len(cell) <= (most if column else _LINES) for row in fitted.cells for column, cell in enumerate(row)
-        )
-
-    def table(self, title: str) -> str:
-        """The table with its caption."""
-        words = list(map(goal_words, self.columns))
-        notes = [_SUCCESS]
-        if len(words) > 1:
-            notes.append(f"Numbers of a cell: {', '.join(words)}")
-        if self.bold:
-            notes.append(_BOLD)
-        notes.append(
-            f"[low, high]: 95 % intervals across plays, {plays_condition(self.plays)}"
-            if self.intervals
-            else "The CSV form of the matrix has the 95 % intervals"
-        )
-        caption = f"{title}: success in {' / in '.join(words)}"
-        return latex_table(caption, self.headers, self.lines, self.sides, "\n".join(notes), self.bold)
-
-
-def _cell(pair: Pair, columns: Sequence[str], intervals: bool) -> str:
-    rates = [None if success is None else success.rate for success in map(pair.success, columns)]
-    if not pair.successes:
-        return pair.status
-    if intervals:
-        return " / ".join("–" if rate is None else interval_text(rate.value, rate.low, rate.high) for rate in rates)
-    # Columns of a page are few, and several goals of one cell belong together.
-    return "/".join(number(None if rate is None else rate.value) for rate in rates)
-
-
-def _most_dangerous(line: Mapping[str, Pair], columns: Sequence[str]) -> set[str]:
-    """Attacks with the largest advantage on a defense in some goals; none if all are as good as guessing.
-
-    Advantages are those of the success rates in the two decimals of the table, so that equal cells are equal.
-    """
-    shown = [
-        (round(advantage(round(success.mean_rate, 2), success.chance), 2), attack)
-        for attack, pair in line.items()
-        for goal, success in pair.successes.items()
-        if goal in columns
-    ]
-    most = max((size for size, _ in shown), default=0.0)
-    return {attack for size, attack in shown if size == most > 0}
+def _legible(table: Table, most: int) -> bool:
+    """Whether a table fits a line, and its numbers are broken only before their intervals, in rows of `most` lines."""
+    fitted = layout(table.columns, table.texts(), table.align or ())
+    return fitted.fits and all(
+        len(cell) <= (most if column else _LINES) for row in fitted.cells for column, cell in enumerate(row)
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -43,6 +43,8 @@ class Table:
         Note below the table, of one line or several.
     sides : sequence of {"left", "right"} or None
         Alignment of the columns; None for that of the values (`align`).
+    bold : collection of tuple of int
+        Row and column of each cell that LaTeX sets in bold type.
     """
 
     title: str
@@ -51,6 +53,7 @@ class Table:
     digits: int | None = 1
     note: str = ""
     sides: Sequence[str] | None = None
+    bold: Collection[tuple[int, int]] = ()
 
     @classmethod
     def of(cls, title: str, columns: Sequence[Column], records: Iterable[Any], note: str = "") -> Table:
