@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metrics.classes import SizeCounts, group_starts, joint_counts, key_starts, without_group
-from metrics.columns import SUPPRESSED, Domain, Floats, Integers, is_generalized, refuse, require
+from metrics.columns import SUPPRESSED, Booleans, Domain, Floats, Integers, is_generalized, refuse, require
 from metrics.diversity import ClassDiversity
 from metrics.risk import GroupRisk
 from scenarios.tables.note import Note
@@ -344,8 +344,8 @@ class ClassCounts:
                     # Rows that name nobody are a person each.
                     people.append(SizeCounts.of_classes(pairs.summed(np.where(named, 1, pairs.counts))))
                 if name == table.group:
-                    # Rows that name no group are in none.
-                    members.append(((1 / records)[pairs.groups][named], pairs.values[named], pairs.counts[named]))
+                    before = sum(np.count_nonzero(groups < 0) for _, groups, _ in members)
+                    members.append(_members(pairs, 1 / records, named, before))
                 if name == weight and table.weights is not None:
                     own.append(records)
                     weighted.append(pairs.summed(pairs.counts * table.weights[pairs.values]))
@@ -384,3 +384,13 @@ def _check_roles(table: CountedRelease) -> None:
 def require_quasi_identifiers(names: Sequence[str]) -> None:
     """Raise ValueError if there is no quasi-identifier."""
     require(names, "the table has no quasi-identifier; name some in the roles file")
+
+
+def _members(pairs: ClassPairs, risk: Floats, named: Booleans, before: int) -> tuple[Floats, Integers, Integers]:
+    """Risk, group and number of members alike; `before` is how many rows of earlier classes name no group."""
+    # A row that names no group is one of its own, with a number below 0.
+    times = np.where(named, 1, pairs.counts)
+    groups = np.repeat(np.where(named, pairs.values.astype(np.int64), -1), times)
+    alone = groups < 0
+    groups[alone] -= before + np.arange(np.count_nonzero(alone))
+    return np.repeat(risk[pairs.groups], times), groups, np.repeat(np.where(named, pairs.counts, 1), times)

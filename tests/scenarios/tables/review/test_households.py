@@ -80,13 +80,18 @@ def test_a_report_holds_the_risk_of_a_household_where_it_is_known_whose_the_rows
     assert f"{mean:.2f}".lstrip("0") in finding.meaning
 
 
-def test_risk_of_a_release_with_its_households_is_that_of_the_households(folder):
+@pytest.mark.parametrize("unnamed", [0, 30])
+def test_risk_of_a_release_with_its_households_is_that_of_the_households(folder, unnamed):
     people = pd.read_csv(folder / "people.csv")
     (folder / "released.toml").write_text(
         'quasi_identifiers = ["age", "sex"]\nunprotected = ["HouseholdID"]\ngroup = "HouseholdID"\n'
     )
     people["age"] = people["age"] // 20 * 20
-    people.drop(columns="HouseholdIncome").to_csv(folder / "coarse.csv", index=False)
+    released = people.drop(columns="HouseholdIncome")
+    # A row that names no household is one of its own.
+    people.loc[: unnamed - 1, "HouseholdID"] = [f"own {number}" for number in range(unnamed)]
+    released.loc[: unnamed - 1, "HouseholdID"] = None
+    released.to_csv(folder / "coarse.csv", index=False)
     highest, mean = (f"{value:.3f}".lstrip("0") for value in expected_risk(people, np.arange(len(people)), people))
     for given in ([], ["--memory", "600MB"]):
         done = invoke("risk", folder / "coarse.csv", "--roles", folder / "released.toml", *given)
