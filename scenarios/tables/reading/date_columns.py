@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leaderboard.pages.number_text import counted
-from metrics.columns import plain_digits
+from metrics.columns import SUPPRESSED, plain_digits
 from scenarios.tables.note import Note
 from scenarios.tables.reading.calendar_periods import DAY
 from scenarios.tables.reading.date_form import DateForm
@@ -120,6 +120,19 @@ def dated_columns(
                 notes.append(Note("compact dates as numbers", (name,), {"format": found.pattern}))
         notes += _sentinel_notes(name, changed[name])
     return changed, notes
+
+
+def in_format(column: TextColumn, form: DateForm) -> TextColumn:
+    """A released column in the format of its original, if all of its dates are of one other format."""
+    texts = column.texts.to_pylist()
+    if any(form.read(text) != text for text in texts):
+        return column
+    found = _recognized("", column.without([SUPPRESSED]))
+    if not isinstance(found, DateFormat) or found.has_time != form.format.has_time:
+        return column
+    written = form.format.in_cells
+    numbers = zip(texts, found.numbers(texts), strict=True)
+    return column.with_cells([text if number is None else written.text(number) for text, number in numbers])
 
 
 def _sentinel_notes(name: str, column: TextColumn) -> list[Note]:

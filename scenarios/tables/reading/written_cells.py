@@ -26,6 +26,7 @@ from metrics.columns import (
     set_elements,
 )
 from scenarios.tables.note import Note
+from scenarios.tables.reading.date_columns import in_format
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.number_forms import MISSING
 from scenarios.tables.reading.text_column import TextColumn
@@ -303,14 +304,14 @@ class WrittenCells:
         Parameters
         ----------
         columns : mapping of str to TextColumn
-            Columns of the file; those without a written form stay as they are.
+            Columns of the file; those without a written form stay as they are. Dates may be of another format.
         """
-        return {
-            name: column.with_cells(list(map(self.columns[name].read, column.texts.to_pylist())))
-            if name in self.columns
-            else column
-            for name, column in columns.items()
-        }
+        read = dict(columns)
+        for name, form in self.columns.items():
+            if name in columns:
+                column = in_format(columns[name], form) if isinstance(form, DateForm) else columns[name]
+                read[name] = column.with_cells(list(map(form.read, column.texts.to_pylist())))
+        return read
 
     def read_frame(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Released cells of the program, from texts of a file, shape (rows, columns); None where missing."""

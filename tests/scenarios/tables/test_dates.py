@@ -19,6 +19,8 @@ from scenarios.tables.reading import calendar_periods
 from scenarios.tables.reading.calendar_periods import DAY, FIRST, LAST, PERIODS
 from scenarios.tables.reading.date_form import DateForm
 from scenarios.tables.reading.date_format import ISO, ISO_TIME, DateFormat
+from scenarios.tables.reading.text_column import TextColumn
+from scenarios.tables.reading.written_cells import WrittenCells
 from scenarios.tables.released import read_released, write_table
 from scenarios.tables.review.summary import summary
 
@@ -539,3 +541,19 @@ def test_default_bins_end_at_short_numbers(folder):
     assert max(map(len, cells)) <= len("[104.18,114.00)")
     contains = read_cells(cells, domain)
     assert contains.contains(values)[contains.codes, truth].all()
+
+
+@pytest.mark.parametrize("pattern", ["%d.%m.%Y", "%Y%m%d", "%d %b %Y"])
+def test_released_dates_of_another_format_are_those_of_the_original(pattern):
+    days = pd.date_range("1940-01-13", periods=40, freq="377D")
+    written = WrittenCells({"born": DateForm(ISO)})
+    given = (pd.Series([*days.strftime(one), "*"], dtype=object) for one in ("%Y-%m-%d", pattern))
+    same, other = (written.read({"born": TextColumn.of_values("born", cells)})["born"].text_values() for cells in given)
+    assert same.tolist() == other.tolist()
+    assert same[0] == str(ISO.number("1940-01-13"))
+
+
+def test_released_dates_whose_day_and_month_cannot_be_told_apart_stay():
+    cells = pd.Series(["01.02.1980", "03.04.1981", "05.06.1982", "07.08.1983", "09.10.1984"], dtype=object)
+    read = WrittenCells({"born": DateForm(ISO)}).read({"born": TextColumn.of_values("born", cells)})["born"]
+    assert read.text_values().tolist() == cells.tolist()
