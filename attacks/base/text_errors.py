@@ -193,7 +193,9 @@ def _errors(column: TextSides, others: Sequence[int], distance: Callable[[int, I
     else:
         found, expected = _among_values(column.values, levels)
     chance = expected.sum(axis=1)
-    tells = found.sum(axis=1) - chance > DEVIATIONS * np.sqrt((expected * (1 - expected)).sum(axis=1)) + ADDED
+    # A share may exceed 1 by its last bit.
+    variance = np.maximum(0.0, expected * (1 - expected)).sum(axis=1)
+    tells = found.sum(axis=1) - chance > DEVIATIONS * np.sqrt(variance) + ADDED
     tells[SPELLING] = True
     if others and tells.sum() == 1:
         # Other columns may be few or hold errors themselves; unknown texts are then compared with known ones.

@@ -54,7 +54,7 @@ def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
     "; did you mean 'Mondrian'?"
     """
     meant, near = field_terms().get(_plain(name), ""), nearest_name(name, known)
-    if " " in meant:
+    if " " in meant and _plain(near or "") != _plain(name):
         return f"; {meant}"
     if near is not None:
         return f"; did you mean {near!r}?"

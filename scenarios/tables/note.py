@@ -94,7 +94,7 @@ _SAID = {
         NOTE,
         "{names}: {cells} of {rows:,} {are} empty, and {others} no missing value there; read as suppressed (*)",
     ),
-    "unknown cells": (NOTE, "{names}: {cells} of {rows:,} {verb} {what}; read as suppressed (*)"),
+    "unknown cells": (NOTE, "{names}: {cells} of {rows:,} {verb} {what}; read as suppressed (*){hint}"),
     "cells outside": (
         NOTE,
         "{names}: {cells} of {rows:,} {verb} outside the domain, and utility counts them at its ends; if such a number "

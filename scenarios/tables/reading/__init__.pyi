@@ -4,6 +4,7 @@ from .calendar_periods import DAY as DAY
 from .calendar_periods import checked_levels as checked_levels
 from .calendar_periods import cuts as cuts
 from .calendar_periods import default_period as default_period
+from .cell_spelling import HINT as HINT
 from .cell_spelling import category_note as category_note
 from .cell_spelling import number_note as number_note
 from .cell_spelling import other_spellings as other_spellings
@@ -39,7 +40,6 @@ from .number_forms import mixed_marks as mixed_marks
 from .text_column import TextColumn as TextColumn
 from .text_column import TextError as TextError
 from .text_column import TextTable as TextTable
-from .text_table import HINT as HINT
 from .text_table import MOST_SHOWN as MOST_SHOWN
 from .text_table import arrow_text_table as arrow_text_table
 from .text_table import blank_rows_words as blank_rows_words

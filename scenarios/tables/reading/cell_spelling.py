@@ -41,6 +41,7 @@ from scenarios.tables.reading.arrow_tables import UNIT
 from scenarios.tables.reading.text_column import TextColumn
 from scenarios.tables.roles import CategoryColumn, Column, DateColumn
 
+HINT = "labels of a hierarchy need --roles, which declares it"
 Result = TypeVar("Result")
 Segment = tuple[float, float, bool]
 """Low end, high end, and whether the high end is included."""
@@ -487,7 +488,7 @@ def _unknown(texts: Sequence[str], domain: Domain) -> Booleans:
 def _unknown_notes(kind: str, name: str, column: TextColumn, domain: Domain, wrong: Booleans) -> list[Note]:
     numeric = isinstance(domain, NumericDomain)
     verb, what = ("hold", "no number, interval or set") if numeric else ("name", "a category outside its domain")
-    return _cells_note(kind, name, column, wrong, verb, what=what)
+    return _cells_note(kind, name, column, wrong, verb, what=what, hint=f"; {HINT}" if domain.inferred else "")
 
 
 def _readable(domain: Domain, texts: Sequence[str]) -> list[bool]:

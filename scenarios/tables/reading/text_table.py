@@ -30,8 +30,6 @@ from scenarios.tables.roles import CategoryColumn, DateColumn, NumberColumn, Rol
 
 # Rows of files in messages, which count from 1 below the header.
 
-HINT = "labels of a hierarchy need --roles, which declares it"
-
 
 @contextmanager
 def rows_from_one(before: str = "", after: str = "") -> Iterator[None]:

@@ -1,6 +1,7 @@
 """Releases name groups by the labels of their hierarchy, and every command reads the labels back."""
 
 import json
+import re
 import tomllib
 
 import numpy as np
@@ -145,10 +146,9 @@ def test_finished_releases_are_read_with_their_labels(folder):
 def test_without_the_roles_a_label_is_an_ordinary_category(folder):
     recode("{job=1}", "r.csv")
     assert "records               300" in call("risk", "r.csv")
-    refused = invoke("utility", "people.csv", "r.csv")
-    assert refused.exit_code == 2
-    assert "r.csv: column 'job', row " in refused.stderr
-    assert HINT in refused.stderr
+    noted = invoke("utility", "people.csv", "r.csv")
+    assert noted.exit_code == 0
+    assert re.search(rf"job: \d+ released cells of 300 name a category outside its domain; .*; {HINT}", noted.stderr)
     linked = invoke("attack", "NearestNeighbour", "-c", "people.csv", "-r", "r.csv")
     assert "job: 1 released category that no candidate has" in linked.stderr
     assert HINT in linked.stderr
