@@ -344,7 +344,7 @@ class ClassCounts:
                     # Rows that name nobody are a person each.
                     people.append(SizeCounts.of_classes(pairs.summed(np.where(named, 1, pairs.counts))))
                 if name == table.group:
-                    before = sum(np.count_nonzero(groups < 0) for _, groups, _ in members)
+                    before = sum(int((groups < 0).sum()) for _, groups, _ in members)
                     members.append(_members(pairs, 1 / records, named, before))
                 if name == weight and table.weights is not None:
                     own.append(records)
