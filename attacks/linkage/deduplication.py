@@ -55,8 +55,8 @@ def duplicates(columns: list[SharedColumn], rng: Generator) -> Duplicates:
     of each row that it is paired with.
 
     Columns of different people may depend on each other by pairs (`_chance_of_pairs`). Where more columns depend on
-    each other and rows are few, confidences are too high: of 300 different people of Adult, 8 were grouped with a
-    confidence of about .8, and none of 1,000. In FEBRL 1, 2 and 3 precision and recall are .98 or more.
+    each other and rows are few, confidences are too high. Of 300 different people of Adult, 8 were grouped with a
+    confidence of about .8; of 1,000, none was. In FEBRL 1, 2 and 3 precision and recall are .98 or more.
 
     `rng` breaks ties between equally likely pairs. Too many rows raise a ValueError.
 

@@ -192,6 +192,15 @@ def test_bad_input(folder, options, message):
     assert message in done.output
 
 
+@pytest.mark.thorough
+def test_a_table_of_too_many_categories_is_refused_before_any_play(folder, monkeypatch):
+    monkeypatch.setattr("scenarios.assessment.evaluation.evaluation_setting.MOST_BINS", 5)
+    done = invoke("choose", folder / "people.csv", "--roles", folder / "roles.toml", "--max-advantage", "0.1")
+    assert done.exit_code == 2
+    assert "at most 5 can be compared: column " in done.output
+    assert "round 1" not in done.output
+
+
 def test_a_table_that_is_not_there(tmp_path):
     done = invoke("choose", tmp_path / "no.csv", "--max-advantage", "0.1")
     assert done.exit_code == 2
